@@ -22,6 +22,7 @@ import yaml
 from nomad_csi import cli, errors
 from nomad_csi.frame import registry, resource
 from nomad_csi.spec import names
+from nomad_csi_sandbox.nomad import state
 from tests import emulated_agent, tables
 from tests.components import registrations
 
@@ -108,8 +109,10 @@ def put(context, name, given):
 
 
 def disturb(agent, changes):
-    """Have something else change what the cluster has of all volumes, stop jobs, or remove all of a table."""
+    """Have something else change what the cluster has of all volumes, add plugins, stop jobs, or clear a table."""
     known = agent.cluster.state
+    for plugin_id in changes.get("plugins", ()):
+        known.plugins[plugin_id] = state.PluginRecord(plugin_id=plugin_id, create_index=4, modify_index=5)
     for record in known.volumes.values():
         record.spec |= changes.get("of_nomad", {})
         record.claims = changes.get("claims", {})

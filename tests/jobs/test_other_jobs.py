@@ -48,10 +48,10 @@ def before(node, ran):
 
 def test_job_of_another_namespace_is_taken_over_there(before):
     """The spec's plugin runs in one namespace."""
-    [(_, said)] = before(namespace="storage")
+    [(_, said)] = before(namespace="storage", job_id="ol$")
 
-    assert "the job belongs to no stack; take it over (job_ids: {node: old}, namespace: storage and adopt: true" in said
-    assert "`nomad job stop -namespace storage old`" in said
+    assert "the job belongs to no stack; take it over (job_ids: {node: ol$}, namespace: storage and adopt: true" in said
+    assert "`nomad job stop -namespace storage 'ol$'`" in said
 
 
 @pytest.mark.parametrize("changes", [{"stands_for": ""}, {"stands_for": "monolith", "roles": ("node", "controller")}])

@@ -243,12 +243,12 @@ def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, cl
     [
         ({"driftType": "Edited", "drift": ["meta[a]", "config.args"]}, ("edited",)),
         ({"driftType": "Stopped"}, ("stopped",)),
-        ({"driftType": "None"}, ()),
+        ({"driftType": "None", "owner": "infra/prod"}, ("nonce",)),
         ({}, ()),
     ],
 )
 def test_diff_names_what_somebody_changed_in_nomad(recorded, updates):
-    """It is a difference although the inputs are equal."""
+    """It is a difference although the inputs are equal; so is what an older release did not record."""
     found = JOB.diff(IDENTITY, NEWS, recorded, NEWS)
 
     assert found.updates == updates
