@@ -157,12 +157,12 @@ THEIRS = {
 
 @pytest.mark.parametrize("step", THEIRS)
 def test_job_of_another_stack_is_refused(context, cluster, heard, step):
-    """Before storage is made for it, and also one that the state has; one to be adopted is not refused in a preview."""
+    """For an import, too, and also one that the state has; one to be adopted is not refused in a preview."""
     owned_by(cluster, "infra/dev")
     answers(cluster, job=RUNNING, planned=plan("Edited"))
 
     with pytest.raises(errors.RefusedError, match=THEIRS[step]):
-        do(step, context)
+        do(step, dataclasses.replace(context, imports=True))
     assert registered(cluster) == []
     JOB.preflight(context, {}, NEWS | {"adopt": True})
     assert heard["warn"] == []
