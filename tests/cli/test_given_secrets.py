@@ -34,3 +34,17 @@ def test_error_names_the_source_that_is_wrong(both, monkeypatch):
         documents.given_secrets(None)
 
     assert "hunter2" not in f"{of_file.value}{of_environment.value}"
+
+
+def test_given_secrets_take_precedence_over_those_of_the_spec(tmp_path):
+    """Key by key; the others stay."""
+    path = tmp_path / "storage.yaml"
+    path.write_text(
+        "plugins: [{id: smb, driver: smb}]\n"
+        "volumes: [{id: data, plugin_id: smb, existing: {external_id: nas#share}, context: {source: //nas/share},"
+        " secrets: {username: me, password: old}}]\n"
+    )
+
+    [filled] = documents.read_paths([path], "default").filled({}, {"default/data": {"password": "new"}})
+
+    assert filled.secrets == {"username": "me", "password": "new"}

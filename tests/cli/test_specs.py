@@ -85,11 +85,34 @@ def test_without_a_spec_the_ways_to_name_one_are_said(place, capsys, words):
 def test_one_of_several_must_be_named(place, capsys):
     """None is guessed."""
     write(place / "storage.yaml")
-    write(place / "Pulumi.dev.yaml", stack())
+    for name in ("dev", "c", "b", "a"):
+        write(place / f"Pulumi.{name}.yaml", stack())
 
     assert cli.main(["plan"]) == 64
 
-    assert "SPEC: expected one, since storage.yaml, Pulumi.dev.yaml are here; name it" in capsys.readouterr().err
+    stacks = "Pulumi.a.yaml, Pulumi.b.yaml, Pulumi.c.yaml, Pulumi.dev.yaml"
+    assert f"SPEC: expected one, since storage.yaml, {stacks} are here; name it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed"),
+    [
+        ("data", "default/data, prod/data"),
+        ("dev/data", "default/data, default/other, prod/data"),
+        ("gone", "default/data, default/other, prod/data"),
+    ],
+)
+def test_volume_that_a_spec_has_twice_or_not_at_all_is_asked_for(place, capsys, name, allowed):
+    """Twice: by its namespaces alone."""
+    other, of_prod = (
+        {"existing": {"external_id": f"s#{share}#c##"}, "context": {"server": "s", "share": f"/{share}"}}
+        for share in ("x", "y")
+    )
+    write(place / "storage.yaml", SPEC | {"volumes": [VOLUME, VOLUME | other | {"id": "other"}, VOLUME | of_prod | {"namespace": "prod"}]})
+
+    assert cli.main(["snippet", "storage.yaml", name]) == 64
+
+    assert f"VOLUME: expected one of {allowed}, got '{name}'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ def test_skip_verify_reads_what_go_reads_as_a_boolean(words, value):
         "http://a:99999",
         "http://a b:4646",
         "http://a:x",
+        "http://a:0",
         "http://127.0.0.1:4646/ui/jobs",
         "unix://secrets/api.sock",
     ],
@@ -142,8 +143,10 @@ def test_key_without_its_certificate_is_refused():
 
 
 def test_connection_does_not_show_its_secrets():
-    """Neither token nor password is in the representation."""
-    shown = repr(nomad.Connection(token="5f0c-canary", http_auth="me:hunter2"))
+    """Neither token nor password is in the representation; the password alone is a secret, too."""
+    connection = nomad.Connection(token="5f0c-canary", http_auth="me:hunter2")
+    shown = repr(connection)
 
+    assert connection.secrets == ("5f0c-canary", "me:hunter2", "hunter2")
     assert "canary" not in shown
     assert "hunter2" not in shown

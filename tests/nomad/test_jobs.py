@@ -75,6 +75,7 @@ READ = jobs.PluginTask(
         ({}, {"Networks": [{"Mode": "bridge"}]}, {}, {}),
         ({}, {}, {"Driver": "raw_exec"}, {"task_driver": "raw_exec", "host_network": True}),
         ({}, {}, {"Env": {"AWS_PROFILE": "p"}}, {"own_credentials": True}),
+        ({}, {}, {"Env": {"AWS_WEB_IDENTITY_TOKEN_FILE": "f"}}, {"own_credentials": True}),
         ({}, {}, {"Env": {"AWS_REGION": "r"}}, {}),
         ({}, {}, {"Templates": [{"EmbeddedTmpl": "AWS_ACCESS_KEY_ID=x"}]}, {"own_credentials": True}),
         ({}, {}, {"Config": {"volumes": ["/dev:/dev", "local/x:/x", 5]}}, {"binds": ("/dev:/dev",)}),

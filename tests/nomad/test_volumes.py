@@ -195,13 +195,28 @@ def test_holder_of_a_claim_is_named(fields, text):
 @pytest.mark.parametrize(
     ("message", "status", "kind", "has_made_nothing"),
     [
-        ("rpc error: code = InvalidArgument desc = x", 500, "refused", True),
+        *(
+            (f"rpc error: code = {code} desc = x", 500, "refused", True)
+            for code in ("InvalidArgument", "NotFound", "OutOfRange", "Unimplemented")
+        ),
         ("rpc error: code = Internal desc = x", 500, "refused", False),
         ("rpc error: code = Aborted desc = x", 500, "retry", False),
         ("no healthy controllers for CSI plugin: p", 500, "retry", True),
         ("node is not the leader", 500, "retry", False),
+        ("leadership transfer in progress", 500, "retry", False),
+        ("timed out enqueuing operation", 500, "retry", False),
+        ("volume v: nonexistent namespace", 500, "retry", False),
+        ("mount options cannot be updated", 500, "retry", False),
         ("", 503, "retry", False),
         ("no CSI plugin named: p", 500, "refused", True),
+        ("ACL token not found", 500, "refused", True),
+        ("No path to region", 500, "refused", True),
+        ("plugin has no controller", 500, "refused", True),
+        ("plugin does not support creating volumes", 500, "refused", True),
+        ("volume v already exists but is incompatible with these parameters", 500, "refused", True),
+        ("unsupported capacity_range", 500, "refused", True),
+        ("unknown volume access mode: x", 500, "refused", True),
+        ("unknown volume attachment mode: x", 500, "refused", True),
         ("something else", 500, "refused", False),
         ("Permission denied", 403, "refused", True),
         ("rpc error: EOF", 500, "ambiguous", False),

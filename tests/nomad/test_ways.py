@@ -77,7 +77,7 @@ def proxy():
         (THERE, {"HTTP_PROXY": PROXY}, ""),
         ("http://nomad.example.net:4646", {"HTTP_PROXY": PROXY}, PROXY),
         (THERE, {"HTTPS_PROXY": PROXY, "NO_PROXY": "*"}, ""),
-        (THERE, {"HTTPS_PROXY": PROXY, "NO_PROXY": "other.org, example.net"}, ""),
+        (THERE, {"HTTPS_PROXY": PROXY, "NO_PROXY": "other.org, Example.NET"}, ""),
         (THERE, {"HTTPS_PROXY": PROXY, "no_proxy": ".example.net"}, ""),
         (THERE, {"HTTPS_PROXY": PROXY, "NO_PROXY": "ample.net,.other.example.net"}, PROXY),
         ("https://10.1.2.3:4646", {"HTTPS_PROXY": PROXY, "NO_PROXY": "10.0.0.1/8"}, ""),
