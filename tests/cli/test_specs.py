@@ -108,7 +108,10 @@ def test_volume_that_a_spec_has_twice_or_not_at_all_is_asked_for(place, capsys, 
         {"existing": {"external_id": f"s#{share}#c##"}, "context": {"server": "s", "share": f"/{share}"}}
         for share in ("x", "y")
     )
-    write(place / "storage.yaml", SPEC | {"volumes": [VOLUME, VOLUME | other | {"id": "other"}, VOLUME | of_prod | {"namespace": "prod"}]})
+    write(
+        place / "storage.yaml",
+        SPEC | {"volumes": [VOLUME, VOLUME | other | {"id": "other"}, VOLUME | of_prod | {"namespace": "prod"}]},
+    )
 
     assert cli.main(["snippet", "storage.yaml", name]) == 64
 
