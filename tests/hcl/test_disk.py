@@ -132,6 +132,7 @@ def test_left_over_are_files_of_ours_that_the_spec_no_longer_has(tmp_path):
     """Edited ones too; not those of others."""
     ours = disk.signed("a\n")
     texts = {"jobs/old.hcl": ours, "volumes/edited.hcl": f"{ours}b\n", "jobs/foreign.hcl": "a\n", "jobs/kept.hcl": ours}
+    texts["jobs/note.txt"] = ours
     disk.put(tmp_path, texts)
 
     assert documents.left_over(tmp_path, {"jobs/kept.hcl": ""}) == ("jobs/old.hcl", "volumes/edited.hcl")

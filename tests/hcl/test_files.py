@@ -145,8 +145,9 @@ def test_stale_tells_edits_from_files_that_are_only_old(tmp_path, plan, external
     (tmp_path / "jobs/aws-ebs0-node.nomad.hcl").write_text("mine")
     (tmp_path / "volumes/default/gone.volume.hcl").write_text(old["volumes/default/mysql.volume.hcl"])
 
-    found = {item.path: item for item in documents.stale(tmp_path, rendered)}
+    found = {item.path: item for item in documents.stale(tmp_path, dict(reversed(rendered.items())))}
 
+    assert list(found) == sorted(found, key=lambda path: ("gone" in path, path))
     assert {path: item.reason for path, item in found.items()} == {
         "jobs/aws-ebs0-controller.nomad.hcl": "edited by hand",
         "jobs/aws-ebs0-node.nomad.hcl": "not ours",

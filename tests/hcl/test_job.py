@@ -180,6 +180,13 @@ def test_what_is_not_said_is_nomads_default():
     assert (task.driver, task.image, task.arguments, task.plugin) == ("", "", [], None)
 
 
+def test_arguments_are_texts():
+    """A number as its digits."""
+    [task] = job.labelled(read.read_job('task "t" {\n  config {\n    args = ["--v", 5]\n  }\n}\n'), "task")
+
+    assert job.TaskBlock(task).shown_arguments == job.TaskBlock(task).arguments == ["--v", "5"]
+
+
 def test_id_of_a_job_is_its_label_or_the_one_it_names():
     """Nomad registers the job under ``id``."""
     assert [each.id for each in files.parse('job "x" {}\njob "y" {\n  id = "z"\n}\n', "x").jobs] == ["x", "z"]
@@ -205,7 +212,7 @@ def test_the_api_calls_things_by_other_names():
 
 @pytest.mark.parametrize(
     ("value", "seconds"),
-    [("30s", 30.0), ("1m30s", 90.0), ("1.5h", 5400.0), ("250ms", 0.25), (10**9, 1.0), ("", None), ("5", None), ("x", None), ("1m30", None), ("x1m", None), (True, None), (None, None)],
+    [("30s", 30.0), ("1m30s", 90.0), ("1.5h", 5400.0), ("250ms", 0.25), ("500µs", 0.0005), (".5s", 0.5), (10**9, 1.0), ("", None), ("5", None), ("x", None), ("1m30", None), ("x1m", None), (True, None), (None, None)],
 )  # fmt: skip
 def test_durations(value, seconds):
     """As Go writes them, or in nanoseconds as the API does."""

@@ -103,9 +103,11 @@ DROPPED = [
     ("aws-ebs0 node", JOB, "id = {{ job.plugin_id | text }}", 'id = "aws-ebs1"', "job.group.task.csi_plugin.id: expected 'aws-ebs0', got 'aws-ebs1'" + TAKE),
     ("aws-ebs0 node", JOB, "type = {{ job.role | text }}", 'type = "controller"', "job.group.task.csi_plugin.type: expected 'node', got 'controller'" + TAKE),
     ("aws-ebs0 node", JOB, "mount_dir = {{ job.mount_dir | text }}", 'mount_dir = "/run"', "job.group.task.csi_plugin.mount_dir: expected '/csi', got '/run'" + TAKE),
+    ("aws-ebs0 node", JOB, "mount_dir = {{ job.mount_dir | text }}", 'mount_dir = "/csi"\nstage_publish_base_dir = "/x"', "job.group.task.csi_plugin.stage_publish_base_dir: expected nothing, got '/x'" + TAKE),
     ("aws-ebs0 node", JOB, "csi_plugin {", "config {\n  privileged = false\n}\ncsi_plugin {", "job.group.task.config (repeated): expected nothing, got a block" + TAKE),
     ("aws-ebs0 node", JOB, "csi_plugin {", "meta {", "job.group.task.csi_plugin: expected a block, got nothing" + TAKE),
     ("aws-ebs0 node", JOB, "job {{ job.job_id | text }}", 'job "x"', "job: expected a block 'plugin-aws-ebs0-nodes', got a block 'x'" + TAKE),
+    ("aws-ebs0 node", JOB, "group {{ job.group | text }}", 'group "x"', "job.group: expected a block 'nodes', got a block 'x'" + TAKE),
     ("aws-ebs0 node", JOB, "type = {{ job.job_type | text }}", 'type = "batch"', "job.type: expected 'system', got 'batch'" + TAKE),
     ("aws-ebs0 node", JOB, "region = {{ job.region | text }}", "", "job.region: expected 'global', got nothing" + TAKE),
     ("aws-ebs0 node", JOB, "namespace = {{ job.namespace | text }}", 'namespace = "x"', "job.namespace: expected 'default', got 'x'" + TAKE),
@@ -166,6 +168,15 @@ def test_template_may_change_what_nomad_reserves_and_when_it_restarts(changed, n
 
 
 VOLUME_TEMPLATE = "volume.volume.hcl.j2"
+
+
+def test_volumes_of_a_plan_are_rendered_with_them(changed):
+    """As its jobs are."""
+    folder = changed(VOLUME_TEMPLATE, 'type = "csi"', '# by us\ntype = "csi"')
+
+    files = documents.render_plan(storage.plan_document(DOCUMENT), {}, templates=folder)
+
+    assert "# by us\n" in files["volumes/default/mysql.volume.hcl"]
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_a_program_in_yaml_holds_what_the_spec_holds():
     text = texts(wanted("yaml"))["Pulumi.yaml"]
     resources = yaml.safe_load(text)["resources"]
 
-    assert ("`subnetId`" in text, "subnet_id" in text) == (True, False)
+    assert ("`subnetId`" in text, "subnet_id" in text, "\nruntime: yaml\n" in text) == (True, False, True)
     assert set(resources) == {item["id"] for items in spec_of("python").values() for item in items}
     assert resources["data"]["properties"] == {
         "pluginId": "${aws-ebs0.pluginId}",
@@ -128,6 +128,8 @@ def test_files_of_a_project_are_as_reviewed(form):
     found = {path: text for path, text in texts(made).items() if not path.endswith("schema.json")}
 
     assert found == recorded["files"]
+    assert {text[-2:] for path, text in texts(made).items() if path not in found} <= {"}\n"}
+    assert [file.path for file in project.files(made) if file.is_shared] == [".gitignore", project.HOOKS]
     assert [list(step) for step in project.steps(made)] == recorded["steps"]
 
 
@@ -151,6 +153,7 @@ def test_the_policy_of_the_clients_is_one_of_their_partition():
 
 def test_files_need_the_id_of_a_file_system():
     """They create none; a field of two storages is needed once."""
+    assert project.needs("hcl", ("efs",)) == ("region", "file_system_id")
     assert project.needs("hcl", ("efs", "ebs")) == ("region", "file_system_id", "zones", "role_name")
     assert project.needs("yaml", ("ebs", "efs")) == ("region", "zones", "role_name", "client_cidr")
 

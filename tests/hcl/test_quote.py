@@ -119,6 +119,7 @@ def test_heredoc_is_not_ended_by_its_text(text):
         ("node_attach-driver2", "node_attach-driver2"),
         ("topology.ebs.csi.aws.com/zone", '"topology.ebs.csi.aws.com/zone"'),
         ("for", '"for"'),
+        ("for_each", '"for_each"'),
         ("null", '"null"'),
         ("2x", '"2x"'),
         ("", '""'),

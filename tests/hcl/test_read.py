@@ -52,7 +52,7 @@ def test_read_comments_and_line_ends():
         ("a {}\na = 2", "line 2, column 1: expected each name once, got a again"),
         ("a = 2\na {}", "line 2, column 1: expected each name once, got a again"),
         ('m = {\n  x = 1\n  "x" = 2\n}', "line 3, column 3: expected each key once, got 'x' again"),
-        ("a = 010", "line 1, column 5: expected a number without leading zeros, which HCL1 reads as octal, got 010"),
+        ("a = 01", "line 1, column 5: expected a number without leading zeros, which HCL1 reads as octal, got 01"),
         ("a = 0x1F", "line 1, column 5: expected a number of decimal digits, got 0x1F"),
         ("a = ", "line 1, column 5: expected what HCL allows there, got the end of the file"),
         ("b {\na = 1", "line 2, column 6: expected what HCL allows there, got the end of the file"),
@@ -252,7 +252,9 @@ EOF
     }
 
 
-@pytest.mark.parametrize("name", ["attr.kernel.name", "node.unique.id", 'meta["a b"]', 'env["HOME"]', "NOMAD_ALLOC_ID"])
+@pytest.mark.parametrize(
+    "name", ["attr.kernel.name", "node.unique.id", "device.attr.x", 'meta["a b"]', 'env["HOME"]', "NOMAD_ALLOC_ID"]
+)
 def test_read_names_that_the_client_fills_in(name):
     """What only the client knows stays, with or without quotes."""
     assert read.read_job(f'a = {name}\nb = "x ${{{name}}}"\n') == {"a": f"${{{name}}}", "b": f"x ${{{name}}}"}
@@ -263,8 +265,11 @@ def test_read_names_that_the_client_fills_in(name):
     [
         "var.x",
         "x",
+        "node",
         "f(1)",
         "1 + 2",
+        "1 == 2",
+        "[1].0",
         "!true",
         "-x",
         "x ? 1 : 2",
@@ -338,16 +343,19 @@ def test_two_volumes_in_one_file_are_one_problem():
 
 
 def test_variables_by_the_order_of_nomad(tmp_path):
-    """An option wins over a file, a file over the environment, and any over the default."""
+    """An option wins over a file, the last file over the others and the environment, and any over the default."""
     file = tmp_path / "x.hcl"
     file.write_text('b = "file"\nc = "file"\ne = "file"\n')
-    given = read.given_variables({"NOMAD_VAR_a": "environment", "NOMAD_VAR_b": "environment"}, [file], ["c=option"])
+    first = tmp_path / "first.hcl"
+    first.write_text('b = "first"\n')
+    environment = {f"NOMAD_VAR_{name}": "environment" for name in "abf"}
+    given = read.given_variables(environment, [first, file], ["c=option"])
     text = "".join(f'variable "{name}" {{\n  default = "default"\n}}\n{name} = var.{name}\n' for name in "abcd")
-    text += 'variables {\n  e = "default"\n}\ne = var.e\n'
+    text += 'variables {\n  e = "default"\n  f = "default"\n}\ne = var.e\nf = var.f\n'
 
     found = read.reading(text, "x", "job", given).content
 
-    assert [found[name] for name in "abcde"] == ["environment", "file", "option", "default", "file"]
+    assert [found[name] for name in "abcdef"] == ["environment", "file", "option", "default", "file", "environment"]
 
 
 @pytest.mark.parametrize("option", ["=x", "x", ""])

@@ -133,6 +133,7 @@ def test_rejects_what_is_no_size(size):
         ({"topology_request": {"required": {"topology": {"segments": {"a": 1.5}}}}}, "segments.a: expected a text"),
         ({"id": ["x"]}, "id: expected a text"),
         ({"context": "x"}, "context: expected a block"),
+        ({"context": ""}, "context: expected a block"),
         ({"capability": [{"__labels__": ["x"]}]}, "capability: expected a block without a label"),
         ({"secrets": {"password": ["hunter2"]}}, "secrets.password: expected a text"),
     ],
@@ -166,6 +167,7 @@ mount_options {
     [
         (FILE, "team", ("password", "token"), 2),
         (FILE + 'namespace = "prod"\nsecrets = { token = "hunter2" }\n', "prod", ("password",), 2),
+        (FILE.replace("2 of its mount flags are", "1 of its mount flags is"), "team", ("password", "token"), 1),
         (FILE.partition("up` sends them.\n")[2], "team", (), 0),
     ],
 )
@@ -199,6 +201,10 @@ MODES = "single-node-reader-only, single-node-writer, multi-node-reader-only, mu
         (FILE.replace('"p"', '"-"'), "plugin_id: expected up to 63 letters, digits, '.', '_' and '-', got '-'"),
         (FILE.replace('"vol-1"', '""'), f"external_id: expected the id of storage that exists, got nothing; {CREATED}"),
         (FILE.replace("-writer", ""), f"capability.access_mode: expected one of {MODES}, got 'single-node'"),
+        (
+            FILE + 'capability {\n  access_mode = "x"\n  attachment_mode = "file-system"\n}\n',
+            f"capability.access_mode: expected one of {MODES}, got 'x'",
+        ),
         (
             FILE.replace("file-", ""),
             "capability.attachment_mode: expected one of file-system, block-device, got 'system'",
