@@ -284,8 +284,11 @@ def test_collection_that_was_not_delivered_ends_the_repair(repair, cluster):
     assert not is_forced(cluster)
 
 
-def test_last_step_forgets_and_registers_again(repair, cluster):
-    """With the secrets and mount flags of the file, and with EC2's word in the question."""
+@pytest.mark.parametrize("index", [0, 12])
+def test_last_step_forgets_and_registers_again(repair, cluster, index):
+    """With the secrets and mount flags of the file, and with EC2's word in the question; a note that is left goes."""
+    if index:
+        cluster.reply("GET", NOTE, 200, {"Path": NOTE, "Items": {}, "ModifyIndex": index})
     cluster.reply("GET", PATH, 200, VANISHED)
     cluster.reply("PUT", PATH, 200, {"Volumes": []})
 
@@ -293,10 +296,11 @@ def test_last_step_forgets_and_registers_again(repair, cluster):
 
     assert (done.status, done.steps) == ("registered", ("wait", "gc", "force", "register"))
     assert done.reason == "registered again from mysql.volume.hcl, without the claims"
-    assert written(cluster)[-3:] == [
-        f"PUT {NOTE}?namespace=prod&cas=0",
+    assert written(cluster)[1:] == [
+        f"PUT {NOTE}?namespace=prod&cas={index}",
         f"DELETE {PATH}?namespace=prod&force=true",
         f"PUT {PATH}?namespace=prod",
+        *([f"DELETE {NOTE}?namespace=prod&cas={index}"] if index else []),
     ]
     assert cluster.sent("PUT")[-1][1]["Volumes"][0]["Secrets"] == {"password": CANARY}
     assert repair.said["asked"][-1].endswith(f"EC2: {ID} is available")

@@ -67,4 +67,5 @@ def test_report_as_data(node):
 
     assert json.loads(json.dumps(shown)) == shown
     assert shown == json.loads(Path(__file__).with_name("claims.json").read_text(encoding="utf-8"))
+    assert dataclasses.replace(report, raw_findings=(), unread=()).exit_code == 0
     assert report.as_table(150) == Path(__file__).with_name("claims.txt").read_text(encoding="utf-8")

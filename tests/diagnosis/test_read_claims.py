@@ -80,8 +80,12 @@ def asked(scripted):
     return [f"{method} {path.partition('?')[0]}" for method, path, _ in scripted.requests]
 
 
-def test_only_claimed_volumes_are_read(report, cluster):
+@pytest.mark.parametrize("kind", ["CurrentReaders", "CurrentWriters"])
+def test_only_claimed_volumes_are_read(report, cluster, kind):
     """And nothing is written."""
+    listed = cluster.replies["GET", "/v1/volumes"][0][1]
+    listed[0] = LISTED | {"CurrentReaders": 0, "CurrentWriters": 0, kind: 1}
+
     found = report()
 
     assert [(item.key, [claim.status for claim in item.claims]) for item in found.volumes] == [("prod/mysql", ["live"])]

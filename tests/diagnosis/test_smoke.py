@@ -109,6 +109,8 @@ def test_steps_are_timed(context, monkeypatch, ran):
 
     assert smoke_round._times(1.0, 2.5, None, None) == smoke_round.Times(attach_s=1.5)
     assert watch._follow(None)[1:] == (smoke_round.Times(attach_s=0.5, mount_s=1.5, detach_s=1.0), "")
+    at_once = smoke_round.Times(attach_s=0.0, mount_s=0.0, detach_s=0.0)
+    assert watch._follow(None)[1:] == (at_once, "")
 
 
 @pytest.mark.parametrize(

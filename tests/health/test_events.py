@@ -42,6 +42,25 @@ def test_event_that_names_the_cause_goes_before_all_others(ran, kind):
     assert told == [f"{kind}: x", "Signaling: y"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "has_trouble"), [*((each, True) for each in [*EFFECTS, *SPEAKING, "Terminated"]), ("Signaling", False)]
+)
+def test_trouble_is_any_event_that_is_not_of_a_start(ran, kind, has_trouble):
+    """An event that is not known is none."""
+    assert events.has_trouble(ran("node", "a", events=[*START, (kind, "x")]).allocation) is has_trouble
+
+
+@pytest.mark.parametrize(("first", "said"), [("Received", ""), ("Started", "it became unhealthy 3 times")])
+def test_instance_that_was_never_well_did_not_fall(ran, first, said):
+    """Where the first events are dropped, it was well before."""
+    well, unwell = ("Plugin became healthy", "x"), ("Plugin became unhealthy", "x")
+    allocation = ran("node", "a", events=[(first, "x"), unwell, well, unwell, well, unwell]).allocation
+
+    found = events.flapping(allocation, allocation.task_events[-1].time_ns)
+
+    assert found.partition(" in ")[0] == said
+
+
 def test_log_shows_its_last_lines_and_no_secret_of_several_lines():
     """A private key is one line of it."""
     log = (
