@@ -79,6 +79,8 @@ def test_a_volume_is_made_found_validated_and_expanded(made, call):
     assert validated["confirmed"]["volume_capabilities"][0]["mount"]["mount_flags"] == ["noatime"]
     assert expanded == {"capacity_bytes": 2 * GIB, "node_expansion_required": True}
     assert call("ControllerGetVolume", f"volume_id={made}")[0]["volume"]["capacity_bytes"] == 2 * GIB
+    words = (f"volume_id={made}", "node_id=client-1", f"volume_capability={USE}", "readonly=true", "--show-request")
+    assert '"readonly": true' in call("ControllerPublishVolume", "--yes", *words, code=112)[1]
 
 
 def test_a_list_is_read_to_its_end_unless_one_page_is_asked_for(made, call):
@@ -144,7 +146,9 @@ def test_what_the_plugin_refuses_is_explained_with_its_code(call):
     """100 and the number of the gRPC code; as JSON for programs, as a sentence for people."""
     answer, err = call("ValidateVolumeCapabilities", "volume_id=gone", f"volume_capabilities={USE}", code=105)
 
-    assert answer["error"]["code"] == "NOT_FOUND"
+    message = "NOT_FOUND: volume id gone does not exist in the volumes list"
+    endpoint = os.environ["CSI_ENDPOINT"]
+    assert answer["error"] == {"endpoint": endpoint, "code": "NOT_FOUND", "message": message, "advice": ""}
     assert "NOT_FOUND: volume id gone does not exist" in err
 
 
