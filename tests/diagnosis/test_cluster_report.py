@@ -63,7 +63,7 @@ def test_report_and_its_page_have_everything(make, whole, monkeypatch):
     """Each section with a row of each kind, as data and as the page groups it."""
     held = make.claimed(node_id="id-a", node_name="a", since_ns=1_795_000_000 * 10**9)
     lost = make.replace(
-        make.claimed(node_id="id-b", node_name="b", job_id="", mode="read"),
+        make.claimed(node_id="id-b", node_name="", job_id="", mode="read"),
         volume_id="kafka",
         namespace="prod",
         external_id="fs-1",
