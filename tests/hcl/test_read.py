@@ -194,7 +194,7 @@ def test_read_json_as_hcl_reads_it():
     found = read.reading(text, "x.json", "volume")
 
     assert found.content == {"a": "/é", "b": [1, {"c": None}], "d": "🎉"}
-    assert read.read_volume('\n {"a": "x\ty"}') == {"a": "x\ty"}
+    assert read.read_volume('\n {"a": "x\ty", "b": NaN}') == {"a": "x\ty", "b": "NaN"}
 
 
 def test_read_knows_lines():
@@ -292,8 +292,10 @@ def test_what_has_to_be_evaluated_is_unknown(expression):
             found.content[name]
     with pytest.raises(values.UnevaluatedError):
         found.content.items()
-    with pytest.raises(errors.SpecError, match="line 1: expected a text"):
-        read.read_job(f"a = {expression}\n")
+    with pytest.raises(errors.SpecError) as refusal:
+        read.read_job(f'a = {expression}\nb = "hunter2 ${{var.x}}"\n', "x")
+    allowed = "expected a text, a number, true, false, null, a list or a map, got"
+    assert str(refusal.value) == f"x: 2 problems\n  line 1: {allowed} {shown}\n  line 2: {allowed} ${{var.x}}"
 
 
 def test_a_dynamic_block_is_unknown_with_its_label():

@@ -41,7 +41,7 @@ class Given:
     """
 
     texts: Mapping[str, str] = field(default_factory=dict)
-    """As text: a string, or JSON for another type."""
+    """As text: a string, or JSON for another type; those of *values* go first."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     """From files of variables."""
@@ -119,7 +119,7 @@ def given_variables(environment: Mapping[str, str], files: Iterable[Path], optio
             raise errors.SpecError((problem,), source="the command line")
         texts[name] = value
         from_files.pop(name, None)
-    return Given(texts={name: value for name, value in texts.items() if name not in from_files}, values=from_files)
+    return Given(texts=texts, values=from_files)
 
 
 def _parsed(text: str, name: str, dialect: tokens.Dialect, given: Given) -> parser.Parser:
