@@ -23,8 +23,11 @@ SERVERS = 3
 NAMESPACES = [f"n{number}" for number in range(12)]
 EACH = 60
 ELECTION_S = 60
-LOST = "failed to get conn|rpc error: EOF|No cluster leader|node is not the leader|leadership lost"
-"""What the other servers answer meanwhile; of the first two it was seen on Nomad 2.0.6-dev."""
+LOST = (
+    "failed to get conn|rpc error: EOF|stream closed|connection reset by peer"
+    "|No cluster leader|node is not the leader|leadership lost"
+)
+"""What the other servers answer meanwhile; of the first four it was seen on Nomad 2.0.6-dev."""
 
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 PLUGIN = """job "plugin" {
