@@ -6,8 +6,10 @@ Ids that are drawn are counted, waits take no time, and reads run one after the 
 
 import contextlib
 import copy
+import io
 import itertools
 import json
+import os
 import re
 import shutil
 import threading
@@ -17,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
-from nomad_csi import concurrency, errors, nomad
+from nomad_csi import cli, concurrency, errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.nomad import classify, transport
 from nomad_csi_sandbox.nomad import app, cluster, state
@@ -228,6 +230,18 @@ def running(folder):
             yield found
     finally:
         made.close()
+
+
+def typed(folder, *words):
+    """Type a command in *folder*, with the agent's address in the environment; return its code, output and errors."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.dict(os.environ, {"NOMAD_ADDR": ADDRESS}),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        code = cli.main(["-C", str(folder), *words])
+    return code, out.getvalue(), err.getvalue()
 
 
 def _patches(found):

@@ -1,7 +1,6 @@
 """What commands meet while their options are tried: files, a cluster with plugins and volumes, and other programs."""
 
 import contextlib
-import io
 import json
 import subprocess
 import types
@@ -10,7 +9,6 @@ from unittest import mock
 
 import yaml
 
-from nomad_csi import cli
 from nomad_csi.diagnosis import doctor, rounds, verification
 from nomad_csi.hcl import documents, environment
 from nomad_csi.jobs import apply as applied_plugins
@@ -257,14 +255,9 @@ def two_rounds(agent):
 def running(agent):
     """Run all plugins, with all volumes registered, a claim on one, and one on a disk that AWS knows."""
     (agent.folder / "small.yaml").write_text(SMALL)
-    words = ["-C", str(agent.folder), "apply", "small.yaml", "--owner", "shop/prod", "--yes"]
-    with (
-        mock.patch.dict("os.environ", {"NOMAD_ADDR": emulated_agent.ADDRESS}),
-        healthy(agent),
-        contextlib.redirect_stdout(io.StringIO()),
-        contextlib.redirect_stderr(io.StringIO()),
-    ):
-        assert cli.main(words) == 0
+    with healthy(agent):
+        code, _, err = emulated_agent.typed(agent.folder, "apply", "small.yaml", "--owner", "shop/prod", "--yes")
+    assert code == 0, err
     known = agent.cluster.state
     node = next(iter(known.nodes.values()))
     driver = {"Detected": True, "Healthy": True, "HealthDescription": ""}

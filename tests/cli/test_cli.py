@@ -31,7 +31,7 @@ def test_wrong_file_exits_2_and_is_named(words, text, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "program", "told"),
+    ("words", "program", "message"),
     [
         (["verify", "x", "--jsno"], "verify", "No such option '--jsno'. (Did you mean one of: '--json', '--smoke'?)"),
         (
@@ -106,14 +106,14 @@ def test_wrong_file_exits_2_and_is_named(words, text, capsys):
         ),
     ],
 )
-def test_an_error_shows_the_usage_of_its_command_and_what_is_allowed(words, program, told, capsys):
+def test_an_error_shows_the_usage_of_its_command_and_what_is_allowed(words, program, message, capsys):
     """Not that of the whole program."""
     code = cli.main(words)
 
     said = capsys.readouterr().err
     assert code == 64
     assert said.startswith(f"usage: nomad-csi {program} ")
-    assert said.endswith(f"\nerror: nomad-csi {program}: {told}\n")
+    assert said.endswith(f"\nerror: nomad-csi {program}: {message}\n")
 
 
 def test_command_that_is_misspelt_is_suggested(monkeypatch, capsys):
@@ -122,8 +122,8 @@ def test_command_that_is_misspelt_is_suggested(monkeypatch, capsys):
 
     assert cli.main() == 64
 
-    told = "error: nomad-csi: No such command 'rendr'. Did you mean 'render'?\n"
-    assert capsys.readouterr().err.endswith(told)
+    message = "error: nomad-csi: No such command 'rendr'. Did you mean 'render'?\n"
+    assert capsys.readouterr().err.endswith(message)
 
 
 def test_help_imports_neither_pulumi_nor_grpc_nor_pydantic():
@@ -151,12 +151,12 @@ def test_a_command_imports_no_other_command():
 def test_help_is_shown_where_no_command_is_named(words, capsys):
     """The whole of it, with what can be typed next."""
     assert cli.main([*words, "--help"]) == 0
-    told = capsys.readouterr().out
+    message = capsys.readouterr().out
 
     assert cli.main(words) == 64
-    assert capsys.readouterr().err == told
+    assert capsys.readouterr().err == message
     assert cli.main(["help", *words]) == 0
-    assert capsys.readouterr().out == told
+    assert capsys.readouterr().out == message
 
 
 @pytest.mark.parametrize(

@@ -146,8 +146,8 @@ def test_output_of_a_stack_that_is_none_is_refused(place, capsys, text):
 
     assert cli.main(["render", "--out", "out", "--stack-output", "outputs.json"]) == 2
 
-    told = "expected the JSON of `pulumi stack output --json`, with externalIds in it, got something else"
-    assert capsys.readouterr().err.endswith(f"error: outputs.json: 1 problem\n  externalIds: {told}\n")
+    expected = "expected the JSON of `pulumi stack output --json`, with externalIds in it, got something else"
+    assert capsys.readouterr().err.endswith(f"error: outputs.json: 1 problem\n  externalIds: {expected}\n")
 
 
 @pytest.mark.parametrize("words", [["-C", "below", "check"], ["check", "-C", "below"]])

@@ -25,6 +25,7 @@ from nomad_csi.plan import storage
 from nomad_csi_sandbox.nomad import cluster, crowd, server
 from nomad_csi_sandbox.nomad.storage import plugins as records
 from nomad_csi_sandbox.nomad.tasks import events
+from tests import tables
 
 TABLE = Path(__file__).with_suffix(".yaml")
 ROWS = Path(__file__).with_name("cluster_rows.txt")
@@ -33,7 +34,7 @@ EBS, EFS = "aws-ebs0", "aws-efs0"
 VERSIONS = {EBS: "v1.64.0", EFS: "v3.4.1"}
 CLIENTS = 6
 FOLDER = Path(__file__).parent / "shop"
-SPEC = yaml.safe_load((FOLDER / "storage.yaml").read_text(encoding="utf-8"))
+SPEC = tables.load(FOLDER / "storage.yaml")
 CONSUMER = (FOLDER / "shop.nomad.hcl").read_text(encoding="utf-8")
 DENIED = (
     "rpc error: code = Internal desc = api error UnauthorizedOperation: not authorized to perform ec2:DescribeInstances"

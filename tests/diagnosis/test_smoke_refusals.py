@@ -62,10 +62,10 @@ def test_block_device_is_refused(refusal):
 
 
 def test_volume_that_is_not_registered_is_refused(context, scripted):
-    """Where to look is told."""
+    """The refusal names the command to look with."""
     scripted.reply("GET", "/v1/volume/csi/mysql", 404, "volume not found")
-    told = "volume default/mysql is not registered: see `nomad volume status -type csi`"
-    with pytest.raises(errors.RefusedError, match=told):
+    message = "volume default/mysql is not registered: see `nomad volume status -type csi`"
+    with pytest.raises(errors.RefusedError, match=message):
         smoke.try_out(context.connect(), ("default", "mysql"))
 
 

@@ -6,20 +6,16 @@ whole. After a change that is meant, it is written again by ``python -m tests.fr
 difference.
 """
 
-import contextlib
 import dataclasses
-import io
 import itertools
 import json
-import os
 import shlex
 import tempfile
 from pathlib import Path
-from unittest import mock
 
 import yaml
 
-from nomad_csi import cli, errors
+from nomad_csi import errors
 from nomad_csi.frame import registry, resource
 from nomad_csi.spec import names
 from nomad_csi_sandbox.nomad import state
@@ -50,7 +46,7 @@ class Steps:
     """
     What came of each step: the answer, the messages, and the requests that change something.
 
-    An answer is told beside what was there before, and the body of a request beside that of the last one to its path.
+    An answer is compared with what was there before, and the body of a request with that of the last one to its path.
     """
 
     def __init__(self, agent):
@@ -71,10 +67,10 @@ class Steps:
                 body["Job"] = body["Job"]["ID"]  # the rest is as Nomad has parsed it
             if method == "GET" or path.endswith(("/parse", "/plan")):
                 continue  # it changes nothing
-            told = [] if body is None else [otherwise(body, self._bodies.get(path))]
+            bodies = [] if body is None else [otherwise(body, self._bodies.get(path))]
             self._bodies[path] = body or self._bodies.get(path)
             head = f"{method} {target}, {limit_s} s"
-            sent.append([head, *told] if told else head)
+            sent.append([head, *bodies] if bodies else head)
         shown = otherwise(list(answer) if isinstance(answer, tuple) else answer, before)
         came = {"answer": shown, "said": self._agent.messages, "sent": sent}
         if came := {key: value for key, value in came.items() if value and value != [{}, {}]}:
@@ -124,14 +120,8 @@ def disturb(agent, changes):
 
 def typed(context, words):
     """Return the exit code of a command, the lines that it prints, and its JSON as data."""
-    out = io.StringIO()
-    with (
-        mock.patch.dict(os.environ, {"NOMAD_ADDR": emulated_agent.ADDRESS}),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(out),
-    ):
-        code = cli.main(["-C", str(context.root), *shlex.split(words)])
-    text, brace, data = out.getvalue().partition("{\n")
+    code, out, err = emulated_agent.typed(context.root, *shlex.split(words))
+    text, brace, data = (err + out).partition("{\n")
     return [f"exit {code}", *text.splitlines(), *([json.loads(brace + data)] if brace else [])]
 
 

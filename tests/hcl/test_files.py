@@ -96,10 +96,10 @@ def test_write_all_overwrites_no_foreign_file_when_told_to_overwrite(tmp_path, p
     foreign = tmp_path / "volumes/default/mysql.volume.hcl"
     foreign.write_text("")
 
-    for overwrite, told in ((True, FOREIGN), (False, f"{FOREIGN}; {EDITED}")):
+    for overwrite, message in ((True, FOREIGN), (False, f"{FOREIGN}; {EDITED}")):
         with pytest.raises(errors.RefusedError) as refusal:
             disk.write_all(tmp_path, rendered, overwrite=overwrite)
-        assert str(refusal.value) == told
+        assert str(refusal.value) == message
 
     assert foreign.read_text() == ""
 

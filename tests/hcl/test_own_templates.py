@@ -231,7 +231,7 @@ def test_template_that_cannot_be_rendered_is_named_with_its_line(written, text, 
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         (
             DOCKER,
@@ -245,12 +245,12 @@ def test_template_that_cannot_be_rendered_is_named_with_its_line(written, text, 
         ),
     ],
 )
-def test_error_in_an_included_part_names_the_part(written, tmp_path, name, text, told):
+def test_error_in_an_included_part_names_the_part(written, tmp_path, name, text, message):
     """The innermost template is the one to mend, whether it is ours or not."""
     with pytest.raises(environment.TemplateError) as caught:
         documents.job_file(JOBS["aws-efs0 node"], templates=written(text, name))
 
-    assert str(caught.value) == f"template {told.replace('FOLDER', str(tmp_path))}"
+    assert str(caught.value) == f"template {message.replace('FOLDER', str(tmp_path))}"
 
 
 def test_template_whose_text_is_no_job_file_is_refused(written):

@@ -193,7 +193,7 @@ def test_the_schema_has_classes_and_sets_as_they_are_written():
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "shown"),
     [
         ("protect", ("boolean", "", "true")),
         ("plugins.aws_region", ("string", "an AWS region such as us-east-1", "")),
@@ -204,8 +204,8 @@ def test_the_schema_has_classes_and_sets_as_they_are_written():
         ("snapshots.NAME.every_hours", ("integer", "1, 2, 3, 4, 6, 8, 12, 24", "24")),
     ],
 )
-def test_key_of_a_spec_is_told_with_its_values(path, told):
+def test_key_of_a_spec_has_its_values(path, shown):
     """A list, or an object of no keys, that is the default is none."""
     key = schema.by_path()[path]
 
-    assert (key.type, key.allowed, key.default) == told
+    assert (key.type, key.allowed, key.default) == shown

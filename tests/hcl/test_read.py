@@ -334,8 +334,8 @@ def test_value_that_is_given_for_another_type_than_text_is_json(kind, text):
     with pytest.raises(errors.SpecError) as refusal:
         read.reading(f'variable "x" {{\n  type = {kind}\n}}\n', "x", "job", read.Given(texts={"x": text}))
 
-    told = f"var.x: expected a value of type {kind}, as in JSON, got {text!r}"
-    assert str(refusal.value) == f"the variables given: 1 problem\n  {told}"
+    message = f"var.x: expected a value of type {kind}, as in JSON, got {text!r}"
+    assert str(refusal.value) == f"the variables given: 1 problem\n  {message}"
 
 
 def test_two_volumes_in_one_file_are_one_problem():

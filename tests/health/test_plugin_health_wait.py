@@ -50,7 +50,7 @@ def test_timeout_tells_findings_and_task_events(context, plugin_cluster, expecta
 
 
 @pytest.mark.parametrize(
-    ("is_known", "told"),
+    ("is_known", "message"),
     [
         (
             True,
@@ -60,7 +60,7 @@ def test_timeout_tells_findings_and_task_events(context, plugin_cluster, expecta
         (False, "ADDRESS did not answer; nothing was registered"),
     ],
 )
-def test_timeout_without_a_finding_has_a_reason_too(context, heard, plugin_cluster, expectation, is_known, told):
+def test_timeout_without_a_finding_has_a_reason_too(context, heard, plugin_cluster, expectation, is_known, message):
     """It was well, but not for long enough; or Nomad did not say."""
     if is_known:
         plugin_cluster.plugin()
@@ -72,7 +72,7 @@ def test_timeout_without_a_finding_has_a_reason_too(context, heard, plugin_clust
         wait(context, dataclasses.replace(expectation, stable_s=100, timeout_s=20), plugin_cluster)
 
     head = "plugin aws-ebs0 is not verified healthy after 20 s: "
-    assert str(caught.value) == head + told.replace("ADDRESS", address)
+    assert str(caught.value) == head + message.replace("ADDRESS", address)
     lost = f"{address} is not reachable, asking again: No cluster leader"
     assert heard["status"] == ["1/1 nodes, watched for 100 s"] * is_known + [lost]
 

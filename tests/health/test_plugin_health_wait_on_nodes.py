@@ -59,7 +59,7 @@ def wait(context, expectation, cluster):
 
 
 def test_opens_for_its_own_word_and_leaves_no_job(context, heard, plugin_cluster, asked, wanted):
-    """One job, told with the clients that it asks."""
+    """One job, with the clients that it asks."""
     ended(asked)
     asked.reply("GET", LOG, 200, answer(READY))
 
@@ -74,13 +74,13 @@ def test_opens_for_its_own_word_and_leaves_no_job(context, heard, plugin_cluster
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "status"),
     [
         (answer(SILENT), "0/1 nodes, asked over CSI: a: its own answer: silent: no answer within 5 s"),
         (json.dumps({"problem": "no", "reports": {}}), "1/1 nodes, asked over CSI: node on a: no-answer"),
     ],
 )
-def test_stays_closed_for_a_silent_socket_until_it_answers(context, heard, plugin_cluster, asked, wanted, said, told):
+def test_stays_closed_for_a_silent_socket_until_it_answers(context, heard, plugin_cluster, asked, wanted, said, status):
     """Nomad's word is not enough; the gate asks again, after a while."""
     ended(asked)
     asked.reply("GET", LOG, 200, said)
@@ -89,7 +89,7 @@ def test_stays_closed_for_a_silent_socket_until_it_answers(context, heard, plugi
     assert wait(context, wanted, plugin_cluster).evidence == "csi"
 
     assert jobs_of(asked) == (2, 2)
-    assert told in heard["status"]
+    assert status in heard["status"]
     assert context.client.clock.now() == plugin_health_wait.INTERVAL_MAX_S
 
 

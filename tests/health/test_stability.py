@@ -32,8 +32,8 @@ def test_restart_begins_the_window_again(look, expected):
     watch.observe(10, *look(restarts=2))
 
     assert not watch.observe(13, *look(restarts=3))
-    told = "1 restart on a (allocation node-a): it runs, but has not reported healthy yet"
-    assert [(finding.code, finding.found) for finding in watch.unsteady] == [("instance-restarted", told)]
+    message = "1 restart on a (allocation node-a): it runs, but has not reported healthy yet"
+    assert [(finding.code, finding.found) for finding in watch.unsteady] == [("instance-restarted", message)]
     assert watch.observe(16, *look(restarts=3))
 
 

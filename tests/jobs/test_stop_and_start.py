@@ -88,7 +88,7 @@ def test_job_is_stopped_for_its_owner(agent, who, adopts):
 )
 @pytest.mark.parametrize("adopts", [False, True])
 def test_job_is_run_over_that_of_its_owner(agent, who, is_equal, expected, adopts):
-    """An equal job is in nobody's way, unless another owner has it, and is owned then; a refusal leaves both."""
+    """An equal job is no conflict, unless another owner has it, and is owned then; a refusal leaves both."""
     run(agent, who, None if is_equal else documents.job_file(dataclasses.replace(PLANNED, priority=20)))
     before = agent.left(), agent.cluster.state.jobs[KEY].spec["Version"]
 

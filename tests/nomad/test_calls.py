@@ -12,10 +12,10 @@ import yaml
 
 from nomad_csi import nomad
 from nomad_csi.nomad import transport
+from tests import tables
 
 FILE = Path(__file__).with_name("calls.yaml")
-HEAD, _, ROWS = FILE.read_text(encoding="utf-8").partition("\n\n")
-ROWS = yaml.safe_load(ROWS)
+ROWS = tables.load(FILE)
 
 
 def called(row):
@@ -40,7 +40,8 @@ def main():
     """Write what is sent, and the results."""
     rows = [{key: row[key] for key in ("call", "given", "replies")} | called(row) for row in ROWS]
     text = yaml.safe_dump(rows, sort_keys=False, width=200, default_flow_style=None)
-    FILE.write_text(f"{HEAD}\n\n{text}", encoding="utf-8")
+    head, _, _ = FILE.read_text(encoding="utf-8").partition("\n\n")
+    FILE.write_text(f"{head}\n\n{text}", encoding="utf-8")
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=f"{row['call']} {number}") for number, row in enumerate(ROWS)])

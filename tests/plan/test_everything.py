@@ -20,10 +20,9 @@ def planned(spec):
 def main():
     """Write the plan."""
     head, _, _ = FILE.read_text(encoding="utf-8").partition("\nplan:")
-    plan = yaml.safe_dump(
-        {"plan": planned(yaml.safe_load(head)["spec"])}, sort_keys=False, width=200, default_flow_style=None
-    )
-    FILE.write_text(f"{head}\n{plan}", encoding="utf-8")
+    plan = {"plan": planned(tables.load(FILE)["spec"])}
+    text = yaml.safe_dump(plan, sort_keys=False, width=200, default_flow_style=None)
+    FILE.write_text(f"{head}\n{text}", encoding="utf-8")
 
 
 def test_plan_is_the_one_that_is_recorded():

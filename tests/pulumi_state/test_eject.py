@@ -136,14 +136,14 @@ def test_everything_of_the_package_is_forgotten_dependents_first(stack):
 
 
 def test_all_of_it_as_json(stack):
-    """What stays in AWS, which nobody manages any more, has its tags, but none that is secret."""
+    """What stays in AWS, without a manager, has its tags, but none that is secret."""
     resources = stack.document["deployment"]["resources"]
     del resources[9]["outputs"]["context"]
     resources.insert(8, resource(f"{STORAGE}-b", id=7, parent=EBS, outputs={"tags": None}))
 
     found = eject.plan_ejection(stack, "dev")
 
-    kind, told = "aws:ebs/volume:Volume", "is secret and is not in any file: add it, or it is dropped"
+    kind, message = "aws:ebs/volume:Volume", "is secret and is not in any file: add it, or it is dropped"
     assert found.as_json() == {
         "forgotten": [MADE, VOLUME, f"{STORAGE}-b", STORAGE, EBS, JOB, PLUGIN, NOMAD],
         "kept": [ROOT, AWS, OTHER_AWS, BUCKET],
@@ -152,7 +152,7 @@ def test_all_of_it_as_json(stack):
             {"type": kind, "id": "7", "tags": {}},
         ],
         "files": ["jobs/ebs-node.nomad.hcl", "volumes/prod/mysql.volume.hcl", "volumes/default/scratch.volume.hcl"],
-        "remarks": [f"secrets of volume prod/mysql {told}"],
+        "remarks": [f"secrets of volume prod/mysql {message}"],
     }
 
 
@@ -218,8 +218,8 @@ def test_secrets_inside_of_other_values_are_in_no_file_and_are_told(stack, flags
 
     text = found.files["volumes/prod/mysql.volume.hcl"]
     assert [word for word in ("nas", "noatime", "ciphertext", SECRET_KEY) if word in text] == []
-    told = "of volume prod/mysql is secret and is not in any file: add it, or it is dropped"
-    assert found.remarks == (f"mountOptions {told}", f"secrets {told}", f"context {told}")
+    message = "of volume prod/mysql is secret and is not in any file: add it, or it is dropped"
+    assert found.remarks == (f"mountOptions {message}", f"secrets {message}", f"context {message}")
 
 
 UNFINISHED = f"and its end is not known: {VOLUME}; run `pulumi refresh` or `pulumi up`, then eject"
@@ -227,7 +227,7 @@ NOT_MADE = "volume default/scratch: the state does not hold its external id; run
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (
             lambda found: (
@@ -251,14 +251,14 @@ NOT_MADE = "volume default/scratch: the state does not hold its external id; run
         ),
     ],
 )
-def test_rejects_a_state_that_cannot_be_ejected_now(stack, change, told):
+def test_rejects_a_state_that_cannot_be_ejected_now(stack, change, message):
     """Before anything is written: with what is in the way."""
     change(stack.document["deployment"])
 
     with pytest.raises(errors.RefusedError) as refusal:
         eject.plan_ejection(stack, "dev")
 
-    assert str(refusal.value) == told
+    assert str(refusal.value) == message
 
 
 def test_rejects_a_file_of_somebody_else_in_the_way(stack, run, tmp_path):

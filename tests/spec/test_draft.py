@@ -163,7 +163,7 @@ def test_volume_has_exactly_one_source():
 
 
 @pytest.mark.parametrize(
-    ("efs", "told"),
+    ("efs", "message"),
     [
         (
             {"tags": {}, "performance_mode": "maxIO", "encrypted": True, "clients": {}, "throughput_mode": "elastic"},
@@ -182,11 +182,11 @@ def test_volume_has_exactly_one_source():
         ),
     ],
 )
-def test_volume_in_a_file_system_of_others_has_a_folder_and_no_settings(efs, told):
+def test_volume_in_a_file_system_of_others_has_a_folder_and_no_settings(efs, message):
     """All that are given are named."""
     volume = {"id": "a", "plugin_id": "p", "efs": {"file_system": "shared"} | efs}
 
-    assert lines({"volumes": [volume]}) == [f"volumes[0].efs: {told}"]
+    assert lines({"volumes": [volume]}) == [f"volumes[0].efs: {message}"]
 
 
 @pytest.mark.parametrize(

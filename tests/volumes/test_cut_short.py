@@ -4,15 +4,13 @@ Each operation, cut short at each of its requests and run again, ends as one tha
 A request is refused, or it is done and its response is lost. What a failed step records is what the next one gets.
 """
 
-import contextlib
 import dataclasses
-import io
 import re
 from unittest import mock
 
 import pytest
 
-from nomad_csi import cli, errors
+from nomad_csi import errors
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.frame import resource
 from nomad_csi.jobs import plugin_job
@@ -132,15 +130,9 @@ def command(*words):
     def run(context, _outputs):
         for name in FILES:
             (context.root / name).write_text(option_world.FILES[name])
-        out, err = io.StringIO(), io.StringIO()
-        with (
-            mock.patch.dict("os.environ", {"NOMAD_ADDR": emulated_agent.ADDRESS}),
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-        ):
-            code = cli.main(["-C", str(context.root), *words])
-        context.warn(out.getvalue() + err.getvalue())
-        assert code == 0, f"{out.getvalue()}\n{err.getvalue()}"
+        code, out, err = emulated_agent.typed(context.root, *words)
+        context.warn(out + err)
+        assert code == 0, f"{out}\n{err}"
 
     return run
 

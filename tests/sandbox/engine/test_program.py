@@ -1,5 +1,7 @@
 """What programs ask of the engine besides resources, what goes wrong in them, and what is refused."""
 
+import pytest
+
 
 def test_refused_invoke_is_an_exception_in_the_program(yard):
     """With its reason, and the program's own lines only."""
@@ -22,6 +24,17 @@ def test_logged_error_and_exit_code_show_the_error_only(yard):
     assert result.code == 1
     assert result.messages() == ["two problems:\n  a\n  b"]
     assert "Traceback" not in result.text
+
+
+@pytest.mark.parametrize(("exit_with", "code", "printed"), [("3", 3, ""), ("'words'", 1, "words")])
+def test_exit_code_of_a_program_is_reported_as_the_engine_does(yard, exit_with, code, printed):
+    """A text is printed, as Python does."""
+    yard.program(f"import sys; sys.exit({exit_with})")
+
+    result = yard.run("preview")
+
+    assert result.messages() == [f"an unhandled error occurred: program exited with non-zero exit code: {code}"]
+    assert printed in result.text
 
 
 def test_independent_things_are_made_side_by_side(yard):
