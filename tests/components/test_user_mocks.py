@@ -154,14 +154,18 @@ def test_our_mocks_take_replies_for_functions_and_types(mocks):
 
     @pulumi.runtime.test
     def program():
-        subnet = aws.ec2.Subnet.get("own", "subnet-0abc12345")
         plugin_id = pulumi.StackReference("acme/platform/prod").require_output("pluginId")
+        subnet = aws.ec2.Subnet.get("own", "subnet-0abc12345")
         return pulumi.Output.all(subnet.id, plugin_id, aws.get_region().region).apply(found.extend)
 
     found = []
     program()
 
     assert found == ["subnet-0abc12345", "ebs0", "eu-west-1"]
+    with pytest.raises(
+        KeyError, match="no a b; there are aws:ec2/subnet:Subnet own, pulumi:pulumi:StackReference acme"
+    ):
+        mocks.inputs("a", "b")
 
 
 def test_policy_document_has_every_part_of_its_statements(mocks):

@@ -269,7 +269,7 @@ def whole(mixed):
     rows = [dataclasses.replace(row, csi=answer) for row, answer in zip(status.instances, answers, strict=True)]
     rows[0] = dataclasses.replace(rows[0], zone="us-east-1b")
     rows[1] = dataclasses.replace(
-        rows[1], evidence="csi", code="instance-hung", is_extra=True, detail="not needed there (draining)"
+        rows[1], evidence="csi", code="provider-differs", is_extra=True, detail="not needed there (draining)"
     )
     status = dataclasses.replace(
         status,

@@ -13,6 +13,7 @@ from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import claim_status, facts, judge
 from nomad_csi.nomad import nodes, token_rights, volumes
 from nomad_csi.plan import iam, storage
+from nomad_csi.plan import volumes as tags
 from nomad_csi.volumes import ownership
 
 OURS = {"nomad-csi:owner": "shop/prod", "nomad-csi:volume": "default/old"}
@@ -478,6 +479,43 @@ MORE = {
         claimed=(make.claimed(),),
         account=None,
     ),
+    "everything twice, and out of order": lambda make: make.found(
+        clients=(
+            make.node(node_id="n0", name="client-c", version="1.8.3"),
+            make.node(name="client-b", version="1.8.2"),
+        ),
+        instance_ids={"n0": "i-2", "n1": "i-1"},
+        plugins={name: make.plugin(plugin_id=name, nodes=_instances(make)) for name in ("z", "ebs")},
+        tasks=(make.task("controller", plugin_id="z"),),
+        volumes=(
+            make.volume(key="default/z", plugin_id="z", segments=(), external_id=OTHER_EBS),
+            make.volume(segments=()),
+            *(make.volume(key=f"default/{name}", plugin_id=name, external_id="") for name in "yx"),
+        ),
+        claimed=tuple(make.replace(make.claimed(node_id=name), plugin_id="y") for name in ("n1", "n0")),
+        owner_records={
+            f"default/{name}": ownership.OwnerRecord(owner="o", plugin_id="ebs", created_name=name, external_id=name)
+            for name in "qp"
+        },
+        account=make.account(
+            instances={name: make.machine(instance_id=name, profile_arn=f"of {name}") for name in ("i-2", "i-1")},
+            roles={f"of {name}": make.role({}, name=name) for name in ("i-2", "i-1")},
+            volumes={
+                OTHER_EBS: make.ebs(external_id=OTHER_EBS, kms_key_arn="b", tags={}),
+                make.EBS_ID: make.ebs(kms_key_arn="a", tags={}),
+            },
+            keys=dict.fromkeys("ba", "Disabled"),
+            ours={name: make.ebs(external_id=name, tags=OURS) for name in "cadbp"},
+            file_systems=aws_records.ObservedFileSystems(
+                file_systems={
+                    name: aws_records.FileSystem(
+                        file_system_id=name, state="available", tags={tag: "x", tags.FILE_SYSTEM_TAG: "y"}
+                    )
+                    for name, tag in (("fs-2", tags.OWNER_TAG), ("fs-1", tags.VOLUME_TAG), ("fs-3", "other"))
+                }
+            ),
+        ),
+    ),
     "claims that may not be read": lambda make: make.found(
         claims_read=volumes.Read(unread=(volumes.Unread(namespace="prod", volume_ids=("a", "b"), reason="refused"),))
     ),
@@ -526,11 +564,6 @@ CLAIMS |= {
 }
 MORE |= {f"claim: {name}": claim for name, claim in CLAIMS.items()}
 
-PARTS = ("servers", "clients", "plugins", "tasks", "volumes", "owner_records", "token", "account")
-MORE |= {
-    f"not known: {part}": functools.partial(lambda part, make: make.found(**{part: UNKNOWN}), part) for part in PARTS
-}
-
 RECORDED = Path(__file__).with_name("situations.txt")
 ALL = SITUATIONS | MORE
 
@@ -565,6 +598,12 @@ def _efs(make, systems, external_id=f"{EFS}::{POINT}"):
     plugin = make.plugin(plugin_id="efs", provider="efs.csi.aws.com", controllers=(), controller_required=False)
     account = make.account(file_systems=systems, ours={})
     return make.found(volumes=(volume,), plugins={"efs": plugin}, account=account, tasks=())
+
+
+def _instances(make):
+    """Return node instances in two zones, of clients that are not in their order."""
+    zones = (("n1", "us-east-1b"), ("n0", "us-east-1c"))
+    return tuple(make.instance("node", node_id=name, segments={make.ZONE_KEY: zone}) for name, zone in zones)
 
 
 def _claim(make, **changes):

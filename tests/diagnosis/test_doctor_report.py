@@ -53,10 +53,10 @@ def test_report_as_text():
 
 def test_report_as_data():
     """All of it, with the keys that are kept."""
-    tagged = dataclasses.replace(WARNING, cause="a: b", external_ids=("vol-2", "vol-1"))
+    tagged = dataclasses.replace(WARNING, cause="a: b", external_ids=("vol-4", "vol-1", "vol-3", "vol-2"))
     report = doctor.DoctorReport(findings=(tagged,), unchecked=(EXPECTED,))
 
-    assert report.untagged == ("vol-1", "vol-2")
+    assert report.untagged == ("vol-1", "vol-2", "vol-3", "vol-4")
     assert report.as_json() == {
         "ok": True,
         "findings": [
@@ -66,7 +66,7 @@ def test_report_as_data():
                 "subject": "servers",
                 "evidence": "failed: a",
                 "fix": registry.codes()["client-not-counted"].fix,
-                "external_ids": ["vol-2", "vol-1"],
+                "external_ids": ["vol-4", "vol-1", "vol-3", "vol-2"],
                 "cause": "a: b",
             }
         ],

@@ -24,7 +24,8 @@ def test_one_system_job_means_every_client_that_it_may_run_on():
     """Counted by us: Nomad's own count is 0 right after a registration."""
     node = task("node", constraints=("rack",))
     found = cluster_report.expectation_of(
-        record(controllers_expected=1, controllers=("a", "b")), [task("controller", "service"), node]
+        record(controllers_expected=1, controllers=("a", "b")),
+        [task("controller", "service", namespace="other", task_driver="exec"), node],
     )
 
     assert found.constraints == ("rack",)
@@ -52,7 +53,7 @@ def test_otherwise_nomads_count_is_taken_and_no_client_is_left_out(tasks):
 
 @pytest.mark.parametrize(
     ("own", "job_ids"),
-    [({("default", "b"), ("default", "a")}, ("a", "b")), ({("default", "a"), ("x", "b")}, ()), ({("x", "a")}, ())],
+    [({("default", each) for each in "dbca"}, tuple("abcd")), ({("default", "a"), ("x", "b")}, ()), ({("x", "a")}, ())],
 )
 def test_plugin_is_watched_with_its_own_jobs(make, own, job_ids):
     """Where they are in the namespace of its tasks; else instances of any job count."""

@@ -73,12 +73,14 @@ def test_placeholders_of_a_fix_are_replaced_by_what_is_known():
 def test_an_error_has_a_line_for_each_cause():
     """What is alike stands together with all its subjects, what follows below its cause."""
     hung = [finding("instance-hung", f"node of efs on {name}", found="x", advice="restart it") for name in "abc"]
+    others = [dataclasses.replace(hung[0], **{name: "y"}) for name in ("expected", "found", "advice")]
 
-    lines = printing.as_lines([NONE[0], *hung, STOPPED, NONE[1], STUCK])
+    lines = printing.as_lines([NONE[0], *hung, STOPPED, NONE[1], STUCK, *others])
 
     assert lines == [
         f"{dataclasses.replace(hung[0], subject='node of efs on a, node of efs on b, node of efs on c')}",
         f"{STOPPED}; so: node-missing: node of efs on a, node of efs on b; volume-unschedulable: volume default/a",
+        *map(str, others),
     ]
 
 

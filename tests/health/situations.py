@@ -340,7 +340,8 @@ SITUATIONS = {
         *BOTH, seen={"ran": [make_ran("node", "a"), make_ran("node", "b", desired_status="stop")]}
     ),
     "two allocations on a client": lambda: judge(
-        *BOTH, seen={"ran": [make_ran("node", "a"), make_ran("node", "b"), make_ran("node", "b", alloc_id="second")]}
+        *BOTH,
+        seen={"ran": [make_ran("node", "a"), *(make_ran("node", "b", alloc_id=f"{n}-b") for n in ("node", 2, 3))]},
     ),
     "a record of an allocation elsewhere": lambda: judge(
         node("a"),

@@ -129,9 +129,7 @@ class ReportFacts(read_account.AccountFacts):
     def observed(self) -> tuple[observation.Observation, ...]:
         """The plugins of the plan, and those that run beside it, which are compared with their own jobs."""
         planned = {item.plugin_id for item in self.planned_plugins}
-        others = [
-            self._watched(item) for key, item in sorted(facts.known_or(self.plugins, {}).items()) if key not in planned
-        ]
+        others = [self._watched(item) for key, item in facts.known_or(self.plugins, {}).items() if key not in planned]
         wanted = [*verification.watched(self.plan), *others]
         return observation.Observer(self.client, wanted, client_cache=self.cache).observe()
 
@@ -257,7 +255,7 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> ClusterReport:
         "cluster": _cluster(cluster, question.sandbox),
         "spec": question.spec,
         "totals": {
-            "clients": _unless_unread(cluster.listed_clients, len(clients)),
+            "clients": _unless_unread(cluster.clients, len(clients)),
             "plugins": _unless_unread(cluster.plugins, len(of_plugins)),
             "volumes": _unless_unread(cluster.listed, len(volumes)),
             "claims": _unless_unread(cluster.listed, sum(volume["claims"] for volume in volumes)),
@@ -269,7 +267,7 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> ClusterReport:
         "clients": clients,
         "plugins": of_plugins,
         "volumes": volumes,
-        "claims": [claims_report.volume_as_json(item) for item in claims if item.claims],
+        "claims": [claims_report.volume_as_json(item) for item in claims],
         "claims_unread": len(cluster.claimed_keys) - len(claims),
         "findings": printing.as_json(findings, printing.REPORTED),
         "not_checked": [dataclasses.asdict(item) for item in unchecked],

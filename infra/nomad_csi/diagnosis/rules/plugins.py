@@ -93,7 +93,6 @@ def may_run(task: jobs.PluginTask, clients: Sequence[nodes.Node]) -> tuple[nodes
 
 
 def segments_of(cluster: facts.Facts, plugin_id: str) -> list[Mapping[str, str]]:
-    """Return the distinct topologies that the plugin's clients report."""
+    """Return the topologies that the plugin's clients report."""
     plugin: records.Plugin | None = facts.known_or(cluster.plugins, {}).get(plugin_id)
-    segments = {tuple(sorted(item.segments.items())) for item in plugin.nodes if item.segments} if plugin else set()
-    return [dict(item) for item in sorted(segments)]
+    return [item.segments for item in plugin.nodes] if plugin else []
