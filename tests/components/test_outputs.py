@@ -40,7 +40,8 @@ def outputs(cloud, request):
 
 def test_ebs_volume(outputs, cloud):
     """Its ids, its disk, its file, and the blocks of a job."""
-    found = outputs(components.EbsVolume, test_user_mocks.EBS | {"namespace": "shop", "volume_id": "mysql"})
+    device = {"capabilities": [{"access_mode": "single-node-writer", "attachment_mode": "block-device"}]}
+    found = outputs(components.EbsVolume, test_user_mocks.EBS | device | {"namespace": "shop", "volume_id": "mysql"})
 
     disk = cloud.id("aws:ebs/volume:Volume", "data")
     hcl = found.pop("volume_hcl")
@@ -62,10 +63,10 @@ def test_ebs_volume(outputs, cloud):
                 "type": "csi",
                 "source": "mysql",
                 "access_mode": "single-node-writer",
-                "attachment_mode": "file-system",
+                "attachment_mode": "block-device",
                 "read_only": False,
             },
-            "volume_mount": {"volume": "mysql", "destination": "/mysql", "read_only": False},
+            "volume_mount": {"volume": "mysql", "destination": "/dev/mysql", "read_only": False},
         },
     }
 

@@ -38,7 +38,7 @@ def test_ready_stack_declares_of_each_schedule_what_names_it(cloud, ready_stack)
     del disk["plugin_id"]
     efs = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
     volumes = [
-        {"id": "plain", "plugin_id": "ebs", "ebs": disk, "snapshots": ["nightly"]},
+        {"id": "plain", "plugin_id": "ebs", "ebs": disk, "snapshots": ["nightly", "weekly"]},
         {"id": "sealed", "plugin_id": "ebs", "ebs": disk | {"kms_key_arn": KEY}, "snapshots": ["hourly"]},
         {"id": "own", "plugin_id": "efs", "efs": efs, "snapshots": ["weekly"]},
     ]
@@ -51,6 +51,7 @@ def test_ready_stack_declares_of_each_schedule_what_names_it(cloud, ready_stack)
     assert sorted(each for each in found if each[0] in ("LifecyclePolicy", "Plan", "Policy")) == [
         ("LifecyclePolicy", "hourly"),
         ("LifecyclePolicy", "nightly"),
+        ("LifecyclePolicy", "weekly"),
         ("Plan", "weekly"),
         ("Policy", "hourly-keys"),
     ]
