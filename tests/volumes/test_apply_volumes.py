@@ -201,13 +201,18 @@ def test_answer_closes_the_circuit_breaker_again():
 def test_volume_counts_as_failed_after_all_its_attempts(context, scripted, attempts):
     """A run of Pulumi sends it once: a moment without a leader is no plugin that hangs."""
     scripted.replies["PUT", path(0)] = [NO_LEADER]
-    policy = sending.RetryPolicy(deadline=1e9, attempts=attempts, clock=context.client.clock)
     breaker = sending.CircuitBreaker()
+    clock, others = context.client.clock, errors.NomadApiError("PUT", path(1), HANGS, kind="retry")
+    policy = sending.RetryPolicy(
+        deadline=1e9, attempts=attempts, clock=clock, report=lambda _line: breaker.fail(volume(1), others)
+    )
 
-    for _ in range(sending.FAILURES):
-        sending.Sender(context.client, policy, breaker).send(volume(0), is_new=True)
+    sender = sending.Sender(context.client, policy, breaker)
+    found = [sender.send(volume(0), is_new=True).message for _ in range(sending.FAILURES)]
 
     assert (breaker.refusal(volume(0)) is None) is (attempts == 1)
+    of_breaker = [f"not sent: plugin efs did not answer for 3 volumes in a row: {HANGS}"]
+    assert found == ["No cluster leader"] * 3 if attempts == 1 else ["No cluster leader"] * 2 + of_breaker
 
 
 @pytest.mark.usefixtures("absent")

@@ -6,8 +6,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
-from nomad_csi.volumes import observe, volume_resource
-from nomad_csi.volumes.deletion_proof import MadeStorage
+from nomad_csi.volumes import deletion_proof, observe, volume_resource
 
 VOLUME = volume_resource.CreatedVolumeResource()
 IDENTITY = "prod/scratch"
@@ -95,21 +94,29 @@ def test_rejects_a_replacement_that_takes_the_word_back():
 
 def test_deletion_gets_what_is_recorded():
     """Word, proof, secrets and options; the operator's timeout is for the last snapshot."""
-    cancelled = threading.Event()
-    context = resource.Context(connect=lambda: None, cancelled=cancelled, timeout_s=60)
-    recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "secrets": {"key": "canary"}}
+    cancelled, said = threading.Event(), []
+    context = resource.Context(connect=lambda: None, cancelled=cancelled, timeout_s=60, status=said.append)
+    how = {"endpoint": ENDPOINT, "awsRegion": "us-east-1", "skipFinalSnapshot": True}
+    recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "secrets": {"key": "canary"}, "deletion": how}
 
     order, options = observe.deletion_order(context, recorded)
 
     assert (order.key, order.confirmation, order.plugin_id) == (IDENTITY, IDENTITY, "hostpath")
-    assert (options.created, options.secrets) == (
-        {IDENTITY: MadeStorage(external_id="h-1", cluster="")},
-        {IDENTITY: {"key": "canary"}},
+    assert options == deletion_proof.DeletionOptions(
+        wait_s=30,
+        aws_region="us-east-1",
+        endpoint=ENDPOINT,
+        secrets={IDENTITY: {"key": "canary"}},
+        with_snapshot=False,
+        snapshot_wait_s=60,
+        owner="shop/prod",
+        created={IDENTITY: deletion_proof.MadeStorage(external_id="h-1", cluster="")},
+        accepts_unregistered=True,
+        report=context.status,
+        cancelled=cancelled,
     )
-    assert (options.endpoint, options.aws_region, options.owner) == (ENDPOINT, "", "shop/prod")
-    assert (options.accepts_unguarded, options.with_snapshot, options.snapshot_wait_s) == (True, True, 60)
-    assert options.cancelled is cancelled
-    assert observe.deletion_order(context, KEEPING | ANSWERED | MADE)[0].confirmation == ""
+    order, options = observe.deletion_order(context, KEEPING | ANSWERED | MADE | {"deletion": WORD["deletion"]})
+    assert (order.confirmation, options.accepts_unguarded, options.with_snapshot) == ("", True, True)
 
 
 @pytest.mark.parametrize(("cluster", "accepts"), [("", True), ("0f8fad5b-d9cb-469f-a165-70867728950e", False)])

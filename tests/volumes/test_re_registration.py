@@ -5,6 +5,7 @@ from unittest import mock
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.frame import resource
 from nomad_csi.health import plugin_health
 from nomad_csi.nomad import volumes
 from nomad_csi.volumes import desired, observe, sending, steps, volume_properties, volume_resource
@@ -204,8 +205,8 @@ def test_a_new_registration_that_cannot_work_takes_nothing_away(context, scripte
     assert wrote() == []
 
 
-def test_a_plugin_that_the_run_brings_need_not_be_there_in_a_preview(context, scripted, wrote):
-    """The program waits for it before it registers; the update looks."""
+def test_a_plugin_that_the_run_brings_need_not_be_there_in_a_preview(context, scripted, wrote, heard):
+    """The program waits for it before it registers; the update looks. A new volume of no known plugin is a warning."""
     scripted.reply("GET", "/v1/plugins", 200, [])
     scripted.reply("GET", "/v1/plugin/csi/new", 404, "plugin not found")
     scripted.reply("GET", PATH, 200, HELD)
@@ -214,8 +215,24 @@ def test_a_plugin_that_the_run_brings_need_not_be_there_in_a_preview(context, sc
     VOLUME.preflight(context, OUTPUTS, OLD | {"pluginId": "new"})
     with pytest.raises(errors.RefusedError):
         update(context, OLD | {"pluginId": "new"})
+    scripted.reply("GET", "/v1/volume/csi/moved", 404, "volume not found")
+    for plugin_id in ("new", resource.UNKNOWN, "gone"):
+        VOLUME.preflight(context, {}, OLD | {"volumeId": "moved", "pluginId": plugin_id})
 
     assert wrote() == []
+    assert heard["warn"] == [
+        "pluginId: expected a CSI plugin that Nomad has (none), got 'gone'; run the plugin's job first; `up` fails unless "
+        "this run starts it first"
+    ]
+
+
+def test_registration_of_a_program_is_tried_once(context):
+    """With the time of a request for the reads around it, too."""
+    clock = context.client.clock
+
+    assert steps._single_attempt(context) == sending.RetryPolicy(
+        deadline=clock.now() + 300, attempts=1, report=context.warn, cancelled=context.cancelled, clock=clock
+    )
 
 
 def test_an_interruption_before_the_deregistration_changes_nothing(context, answers, wrote):
