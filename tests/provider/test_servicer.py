@@ -10,7 +10,7 @@ from google.protobuf import empty_pb2
 from pulumi.provider import server as pulumi_server
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, status_pb2
 
-from nomad_csi import errors
+from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.nomad import cluster_identity
 from nomad_csi.provider import servicer, wire
@@ -33,13 +33,14 @@ def failure(call, request):
 @pytest.mark.parametrize("make", [True, False])
 def test_function_answers_which_cluster_it_is(plugin, monkeypatch, make):
     """Of the Nomad that the provider talks to, configured again too; one is made for it where that is asked."""
-    asked = []
+    asked, closed = [], []
 
     def of(client, *, make):
         asked.append((client.connection.address, make))
         return "0f8fad5b-d9cb-469f-a165-70867728950e"
 
     monkeypatch.setattr(cluster_identity, "_identity", of)
+    monkeypatch.setattr(nomad.Nomad, "close", lambda client: closed.append(client.connection.address))
     request = provider_pb2.InvokeRequest(tok="nomad-csi:index:clusterId", args=wire.dump({"make": make}))
     for port in (4646, 4747):
         plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"address": f"http://127.0.0.1:{port}"})))
@@ -50,6 +51,7 @@ def test_function_answers_which_cluster_it_is(plugin, monkeypatch, make):
     assert wire.load(getattr(answer, "return"))[0] == {"id": "0f8fad5b-d9cb-469f-a165-70867728950e"}
     known = ("http://127.0.0.1:4747", False)  # a stack with a cluster gets no other one
     assert asked == [("http://127.0.0.1:4646", make), ("http://127.0.0.1:4747", make), known]
+    assert closed == ["http://127.0.0.1:4646"]
 
 
 def test_preview_goes_on_without_nomad_and_an_update_does_not(plugin, engine):
@@ -128,13 +130,13 @@ def declare(plugin, urn, **news):
 
 def test_diff_shows_the_notice_of_a_change(plugin, scripted, urn, engine):
     """As a warning, without secrets."""
-    scripted.notice = f"drops a first, {PASSWORD}"
+    scripted.notice = f"drops a first, {PASSWORD}, canary-of-inputs, canary-of-outputs"
     new = declare(plugin, urn, name="b", labels={"tier": "slow"}, password={"key": PASSWORD})
-    old = wire.dump(NEWS | {"labels": {"tier": "fast"}, "password": {"key": "old"}})
+    inputs, outputs = (wire.dump(NEWS | {"password": {"key": f"canary-of-{each}"}}) for each in ("inputs", "outputs"))
 
-    plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=old, olds=old, news=new))
+    plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=inputs, olds=outputs, news=new))
 
-    assert engine.lines == [(urn, "drops a first, [secret]", False), (urn, "1 warning", True)]
+    assert engine.lines == [(urn, "drops a first, [secret], [secret], [secret]", False), (urn, "1 warning", True)]
 
 
 def test_diff_of_a_refresh_shows_no_notice(plugin, scripted, urn, engine):
@@ -546,14 +548,14 @@ def test_check_config_keeps_only_what_is_the_providers(plugin):
 
 def test_check_config_reports_what_is_wrong(plugin):
     """A mistyped key and a wrong value are told together, the token never."""
-    news = wire.dump({"adress": "x", "tlsSkipVerify": "maybe", "root": "here", "token": 7})
+    news = wire.dump({"adres": "x", "tlsSkipVerify": "maybe", "root": "here", "token": 7})
 
     answer = plugin.CheckConfig(provider_pb2.CheckRequest(urn=PROVIDER, news=news))
 
     told = failure(plugin.Configure, provider_pb2.ConfigureRequest(args=news)).details()
-    assert told.startswith("the nomad-csi provider: adress: is no setting")
+    assert told.startswith("the nomad-csi provider: adres: is no setting")
     assert [(item.property, item.reason) for item in answer.failures] == [
-        ("", "adress: is no setting; did you mean address"),
+        ("", "adres: is no setting; did you mean address"),
         ("", "token: expected a valid string, got [secret]"),
         ("", "tlsSkipVerify: expected a valid boolean, got 'maybe'"),
         ("", "root: expected an absolute path, got 'here'"),
@@ -618,9 +620,11 @@ def test_errors_warnings_and_status_lines_hold_no_secret(plugin, engine, scripte
         ("NOMAD_TOKEN", ACL_TOKEN, f"sent {ACL_TOKEN}"),
         ("NOMAD_HTTP_AUTH", f"me:{PASSWORD}", f"sent me:{PASSWORD}"),
         ("NOMAD_HTTP_AUTH", f"me:{PASSWORD}", f"sent {PASSWORD}"),
+        ("token", ACL_TOKEN, f"sent {ACL_TOKEN}"),
+        ("httpAuth", f"me:{PASSWORD}", f"sent {PASSWORD}"),
     ],
 )
-def test_credentials_of_the_environment_are_in_no_line(
+def test_credentials_of_the_environment_and_the_settings_are_in_no_line(
     serve, engine, scripted, urn, monkeypatch, variable, value, line
 ):
     """A proxy in front of Nomad may repeat them in a text of its own."""
@@ -631,13 +635,20 @@ def test_credentials_of_the_environment_are_in_no_line(
 
     monkeypatch.setattr(scripted, "create", create)
 
-    serve({variable: value}).Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
+    plugin = serve({variable: value})
+    plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({variable: value})))
+    plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
 
     assert [line for _, line, _ in engine.lines] == ["sent [secret]", "1 warning"]
 
 
 FAILURES = {
     "sentence": (errors.RefusedError("no such\nplace"), grpc.StatusCode.UNKNOWN, "no such\nplace"),
+    "problem": (
+        errors.SpecError((errors.Problem(path="size", got="0", allowed="1 or more"),)),
+        grpc.StatusCode.UNKNOWN,
+        "the resource: size: expected 1 or more, got 0",
+    ),
     "bug": (KeyError(PASSWORD), grpc.StatusCode.INTERNAL, "bug in nomad-csi: KeyError at nowhere; please report it"),
 }
 

@@ -240,11 +240,9 @@ def test_unknown_owner_record_is_not_none(run, registered, ec2, monkeypatch):
 
 def test_attached_volume_keeps_registration_and_data(run, running, registered, instance):
     """A freed claim does not mean detached."""
-    instance(registered)
+    held = f"{registered} is in-use: attached to {instance(registered)} (running) as /dev/xvdba"
 
-    status, reason = run()
-
-    assert (status, "nothing claims it, and it is still attached" in reason) == ("attached", True)
+    assert run() == ("attached", f"nothing claims it, and it is still attached; {held}")
     assert running.holds("mysql")
 
 

@@ -73,13 +73,14 @@ def test_snapshot_is_waited_for_under_one_name_and_read_back(monkeypatch):
     driver = Driver(monkeypatch, snapshot(ready=False), snapshot(ready=False), snapshot())
     told = []
 
-    found = take(told=told, wait_s=3600)
+    found = take("org.democratic-csi.zfs", told=told, wait_s=3600)
 
     created = driver.asked
     evidence = "found again by its name with CreateSnapshot: ready"
     assert found == volume_snapshots.LastSnapshot(snapshot_id="snap-1", evidence=evidence)
     assert (len(created), len({request["name"] for request in created})) == (4, 1)
-    assert (created[0]["source_volume_id"], created[0]["secrets"]) == (VOLUME, SECRETS)
+    asked = {"source_volume_id": VOLUME, "parameters": {"detachedSnapshots": "true"}, "secrets": SECRETS}
+    assert created[3] == asked | {"name": created[0]["name"], "timeout_s": 3600}
     assert created[0]["name"].startswith(f"final-{hashlib.sha256(VOLUME.encode()).hexdigest()[:12]}-")
     assert 3500 < created[2]["timeout_s"] < created[0]["timeout_s"] <= 3600
     assert told == ["snapshot snap-1 is not ready"] * 2
@@ -146,10 +147,11 @@ def test_rejects_a_snapshot_that_could_not_be_restored(monkeypatch, provider, ma
 )
 def test_wait_ends(monkeypatch, is_cancelled, wait_s, kind, words):
     """By the operator, or by time: not one question later."""
-    Driver(monkeypatch, snapshot(ready=False))
+    driver = Driver(monkeypatch, snapshot(ready=False))
     cancelled = threading.Event()
     if is_cancelled:
         cancelled.set()
 
     with pytest.raises(kind, match=words):
         take(wait_s=wait_s, cancelled=cancelled)
+    assert driver.asked[0]["timeout_s"] == (wait_s or 2.0)

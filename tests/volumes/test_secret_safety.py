@@ -29,6 +29,7 @@ TOLD = (
     "reading a volume can erase its secrets in Nomad (server-0 with 1.10.6): upgrade Nomad's servers to 1.11.1 or 1.10.7 "
     "or 1.8.19, or later"
 )
+TWO_TOLD = TOLD.replace("1.10.6", "1.10.6, server-1 with 1.10.5")
 
 
 @pytest.fixture
@@ -46,11 +47,11 @@ def reads(script):
 
 @pytest.mark.parametrize(
     ("version", "told", "is_excluded"),
-    [("1.10.6", TOLD, False), ("1.10.7", "", True), ("2.0.5", "", True), ("mine", "", False)],
+    [("1.10.6 1.10.5", TWO_TOLD, False), ("1.10.7", "", True), ("2.0.5", "", True), ("mine", "", False)],
 )
 def test_servers_are_asked_once(context, scripted, version, told, is_excluded):
     """Those that are fixed erase nothing; of an unknown version nothing is known."""
-    scripted.reply("GET", "/v1/agent/members", 200, servers(version))
+    scripted.reply("GET", "/v1/agent/members", 200, servers(*version.split()))
 
     assert [secret_safety.risk(context.connect()) for _ in range(2)] == [told] * 2
     assert secret_safety.is_excluded(context.client) is is_excluded
