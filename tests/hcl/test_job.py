@@ -212,7 +212,7 @@ def test_the_api_calls_things_by_other_names():
 
 @pytest.mark.parametrize(
     ("value", "seconds"),
-    [("30s", 30.0), ("1m30s", 90.0), ("1.5h", 5400.0), ("250ms", 0.25), ("500µs", 0.0005), (".5s", 0.5), (10**9, 1.0), ("", None), ("5", None), ("x", None), ("1m30", None), ("x1m", None), (True, None), (None, None)],
+    [("30s", 30.0), ("1m30s", 90.0), ("1.5h", 5400.0), ("250ms", 0.25), ("500µs", 0.0005), (".25s", 0.25), (10**9, 1.0), ("", None), ("5", None), ("x", None), ("1m30", None), ("x1m", None), (True, None), (None, None)],
 )  # fmt: skip
 def test_durations(value, seconds):
     """As Go writes them, or in nanoseconds as the API does."""

@@ -117,6 +117,7 @@ DROPPED = [
     ("aws-efs0 node", JOB, "  group {{", '  constraint {\n    attribute = "${node.class}"\n    value = "x"\n  }\n  group {{', "job.constraint: expected nothing, got [{'attribute': '${node.class}', 'value': 'x'}]" + TAKE),
     ("aws-ebs0 controller", JOB, 'operator = "distinct_hosts"', 'operator = "is_set"\n      attribute = "${attr.x}"', "job.group.constraint: expected [{'operator': 'distinct_hosts', 'value': 'true'}], got [{'operator': 'is_set', 'attribute': '${attr.x}', 'value': 'true'}]" + TAKE),
     ("aws-ebs0 controller", JOB, "count = {{ job.count | number }}", "count = 1", "job.group.count: expected 3, got 1" + TAKE),
+    ("aws-ebs0 node", JOB, "    restart {", "    count = 2\n    restart {", "job.group.count: expected nothing, got 2" + TAKE),
     ("aws-ebs0 node", JOB, 'mode = "delay"', 'mode = "fail"', "job.group.restart.mode: expected 'delay', got 'fail'" + TAKE),
     ("aws-ebs0 node", JOB, "driver = {{ job.task_driver | text }}", 'driver = "podman"', "job.group.task.driver: expected 'docker', got 'podman'" + TAKE),
     ("aws-ebs0 node", DOCKER, "privileged = true", "", "job.group.task.config.privileged: expected true, got nothing" + TAKE),
@@ -156,13 +157,15 @@ def test_template_that_drops_a_required_part_is_refused_with_its_name(changed, n
         ("aws-ebs0 node", "priority = {{ job.priority | number }}", "priority = 99"),
         ("aws-ebs0 node", "health_timeout = {{ job.health_timeout_s | seconds }}", 'health_timeout = "99s"'),
         ("aws-ebs0 node", "cpu = {{ job.cpu_mhz | number }}", "cpu = 99"),
+        ("aws-ebs0 node", "kill_timeout = {{ job.kill_timeout_s | seconds }}", 'kill_timeout = "99s"'),
         ("oidc controller", 'name = "aws"', 'name = "sts"'),
         ("oidc controller", "aud = {{ [job.identity_audience] | texts }}", 'aud = ["sts.amazonaws.com", "x"]'),
     ],
 )
 def test_template_may_change_what_nomad_reserves_and_when_it_restarts(changed, name, old, new):
     """The plugin is the same; what it needs is another part."""
-    text = documents.job_file(JOBS[name], templates=changed(JOB, old, new))
+    job = dataclasses.replace(JOBS[name], kill_timeout_s=9)
+    text = documents.job_file(job, templates=changed(JOB, old, new))
 
     assert new in " ".join(text.split())
 
@@ -172,7 +175,7 @@ VOLUME_TEMPLATE = "volume.volume.hcl.j2"
 
 def test_volumes_of_a_plan_are_rendered_with_them(changed):
     """As its jobs are."""
-    folder = changed(VOLUME_TEMPLATE, 'type = "csi"', '# by us\ntype = "csi"')
+    folder = changed(VOLUME_TEMPLATE, 'type = "csi"', '# by us\nsecrets = {}\ntype = "csi"')
 
     files = documents.render_plan(storage.plan_document(DOCUMENT), {}, templates=folder)
 

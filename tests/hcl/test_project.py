@@ -155,7 +155,7 @@ def test_files_need_the_id_of_a_file_system():
     """They create none; a field of two storages is needed once."""
     assert project.needs("hcl", ("efs",)) == ("region", "file_system_id")
     assert project.needs("hcl", ("efs", "ebs")) == ("region", "file_system_id", "zones", "role_name")
-    assert project.needs("yaml", ("ebs", "efs")) == ("region", "zones", "role_name", "client_cidr")
+    assert project.needs("yaml", ("efs", "ebs")) == ("region", "zones", "client_cidr", "role_name")
 
 
 def test_what_means_something_to_a_shell_gets_into_no_file():
@@ -198,6 +198,7 @@ def test_the_schema_has_classes_and_sets_as_they_are_written():
         ("protect", ("boolean", "", "true")),
         ("plugins.aws_region", ("string", "an AWS region such as us-east-1", "")),
         ("plugins.datacenters", ("array", "", "['*']")),
+        ("plugins.job_ids", ("object", "", "")),
         ("plugins.metrics_port", ("integer", "at least 1, at most 65534", "")),
         ("plugins.restart.attempts", ("integer", "at least 1", "3")),
         ("volumes.ebs.throughput_mib_per_s", ("integer", "", "")),
@@ -205,7 +206,8 @@ def test_the_schema_has_classes_and_sets_as_they_are_written():
     ],
 )
 def test_key_of_a_spec_has_its_values(path, shown):
-    """A list, or an object of no keys, that is the default is none."""
+    """An empty list is no default, and an object has those of its keys; the end of a name is no name."""
     key = schema.by_path()[path]
 
     assert (key.type, key.allowed, key.default) == shown
+    assert schema.matching(path[1:]) == ()

@@ -56,9 +56,10 @@ def test_jobs_and_volumes_are_read(agent):
 
 
 def test_plugin_that_runs_says_which_driver_it_is(agent):
-    """For a driver that the catalogue does not know."""
+    """For a driver that the catalogue does not know; all in the order of their names."""
     found = live_files.read(agent.client(), "*", model.Remarks())
-    assert found.providers == {"ebs": "ebs.csi.aws.com", "efs": "efs.csi.aws.com"}
+    assert list(found.providers.items()) == [("ebs", "ebs.csi.aws.com"), ("efs", "efs.csi.aws.com")]
+    assert [file.name for file in found.files] == [*sorted(JOBS), *sorted(VOLUMES)]
 
 
 @pytest.mark.parametrize("change", [lambda file: file, without_namespace], ids=["as they are", "without a namespace"])

@@ -31,7 +31,7 @@ JOB = """job "j" {
     ],
 )
 def test_the_name_of_a_driver_is_in_the_arguments_of_a_role(adopted, said, controller, node, provider):
-    """The first role that has one, other than a template, decides."""
+    """The first role that has one, other than a template, decides; else the name that the cluster shows."""
     image = 'image = "example.net/own-driver:v1"\n        args = ["{}"]'
     files = {
         role: JOB.replace('"j"', f'"{role}"')
@@ -46,3 +46,6 @@ def test_the_name_of_a_driver_is_in_the_arguments_of_a_role(adopted, said, contr
         "driver.provider of plugin own: expected a value, got nothing; add provider; `nomad plugin status own` shows it"
     )
     assert [text for kind, text in said(found) if kind == "missing"] == ([] if provider else [missing])
+
+    [known] = adopted(files, providers={"own": "live.example"}).document["plugins"]
+    assert known["driver"]["provider"] == (provider or "live.example")

@@ -254,6 +254,7 @@ def test_attributes_of_an_ebs_volume(given, declared):
     adoption, _ = with_aws(state(ON_EBS[0], managed("aws_ebs_volume", "mysql", disk)))
 
     assert adoption.document["volumes"][0]["ebs"] == {"availability_zone": "us-east-1b", "size_gib": 40} | declared
+    assert adoption.document["plugins"] == [{"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}]
 
 
 def test_storage_that_is_not_taken_over_changes_nothing():

@@ -172,9 +172,8 @@ def test_volume_has_exactly_one_source():
         ),
         ({"tags": {"a": "b"}}, "expected access_point, which selects the volume's folder in the file system, got none"),
         (
-            {"file_system_id": "fs-01234567", "mount_targets": [{"availability_zone": "us-east-1a"}]},
-            "expected exactly one of mount_targets, file_system, file_system_id, got mount_targets and file_system and "
-            "file_system_id",
+            {"mount_targets": [{"availability_zone": "us-east-1a"}]},
+            "expected exactly one of mount_targets, file_system, file_system_id, got mount_targets and file_system",
         ),
         (
             {"file_system": None},

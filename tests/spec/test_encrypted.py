@@ -108,7 +108,7 @@ def test_places_that_keep_a_secret(place):
     [
         (encrypted.Encrypted(), ""),
         ({"classes": {"fast": {"parameters": {"a": encrypted.Encrypted()}}}}, "classes.fast.parameters.a"),
-        ({"volumes": [{"context": {"a": encrypted.Encrypted()}}]}, "volumes[0].context.a"),
+        ({"volumes": [{"context": {"secrets": encrypted.Encrypted()}}]}, "volumes[0].context.secrets"),
         ({"volumes": [{"each": [{"id": encrypted.Encrypted()}]}]}, "volumes[0].each[0].id"),
         ({"plugins": [{"environment": {"A": encrypted.Encrypted()}}]}, "plugins[0].environment.A"),
         ({"plugins": [{"secrets": {"a": encrypted.Encrypted()}}]}, "plugins[0].secrets.a"),

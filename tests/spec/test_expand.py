@@ -68,7 +68,10 @@ def test_count_may_stand_beside_each_where_they_agree(count):
     assert lines(volume(count=count, each=[{}] * count)) == []
 
 
-@pytest.mark.parametrize("more", [{"count": 1}, {"count": 2, "shares_storage": True}])
+@pytest.mark.parametrize(
+    "more",
+    [{"count": 1}, {"count": 2, "shares_storage": True}, {"each": [{}, {"existing": {"external_id": "fs-2"}}]}],
+)
 def test_count_of_existing_storage_makes_one_volume_or_such_that_share_it(more):
     """Nobody else has its external id."""
     assert lines({"id": "data", "plugin_id": "p", "existing": {"external_id": "fs-1"}} | more) == []

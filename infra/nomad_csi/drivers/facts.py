@@ -50,7 +50,7 @@ def as_text(driver: catalogue.Driver | catalogue.Unusable, without: frozenset[st
     """Return *driver* as YAML, under the keys by which a spec describes one; defaults, and *without* keys, left out."""
     values = _plain(driver.model_dump(exclude_defaults=True), without)
     head = "# It cannot run on Nomad.\n" if isinstance(driver, catalogue.Unusable) else ""
-    return head + str(yaml.safe_dump(values, sort_keys=False, width=WIDTH, allow_unicode=True))
+    return head + str(yaml.safe_dump(values, sort_keys=False, width=WIDTH))
 
 
 def as_json(driver: catalogue.Driver | catalogue.Unusable) -> dict[str, Any]:

@@ -85,7 +85,7 @@ class Map(dict[str, Any]):
     def put(self, key: str, value: Any, line: int) -> None:
         """Add an entry on *line*."""
         self[key] = value
-        self.lines.setdefault(key, line)
+        self.lines[key] = line
 
     def at(self, key: str) -> int:
         """Return the line of the entry *key*; that of the whole block where there is none."""

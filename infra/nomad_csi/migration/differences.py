@@ -24,9 +24,6 @@ _HARMLESS = frozenset(
 _HARMLESS_CONFIG = frozenset({f"config.{name}" for name in ("force_pull", "image_pull_timeout", "labels", "logging")})
 """The same of the configuration of the docker driver."""
 
-_CONTAINER = frozenset({"config", "driver", "env"})
-"""Parts that decide what the container of a plugin does."""
-
 _RESTARTS = frozenset({"attempts", "delay", "interval"})
 """Parts of a restart block, which the spec has where they are in effect."""
 
@@ -111,7 +108,7 @@ def _rendered(planned: plans.PluginJob) -> model.Part:
 
 
 def _is_reported(each: values.FieldDifference) -> bool:
-    is_filled = not each.before and _PLACEHOLDER in str(each.after)
+    is_filled = _PLACEHOLDER in str(each.after)
     return not is_filled and not (each.before is None and each.path.startswith("update."))
 
 
@@ -126,12 +123,11 @@ def _remark(each: values.FieldDifference, driver: catalogue.Driver | None, role:
         text, code = refusal(each.before, driver.roles[role], driver) or (each.before, "")  # type: ignore[index]
         return model.Remark(kind, each.line, text, code)
     why = ", a spec has no key for it" if kind == "wrong" else ""
-    if area in _UNSHOWN or _is_block(each) or (each.after is None and area != "arguments"):
+    if area in _UNSHOWN or _is_block(each) or each.after is None:
         return model.Remark(kind, each.line, f"{each.path}{' is added' if each.before is None else ''}{why}")
     what = area if area == "arguments" else each.path
     code = "endpoint-written-out" if name in catalogue.ENDPOINT_FLAGS else _CODES.get(each.path, "")
-    becomes = f" becomes {_shown(each.after)}" if each.after is not None else ""
-    return model.Remark(kind, each.line, f"{what}: {_shown(each.before)}{becomes}{why}", code)
+    return model.Remark(kind, each.line, f"{what}: {_shown(each.before)} becomes {_shown(each.after)}{why}", code)
 
 
 def _is_secret(each: values.FieldDifference, area: str, name: str, driver: catalogue.Driver | None, role: str) -> bool:
@@ -152,9 +148,7 @@ def _kind(each: values.FieldDifference, area: str, driver: catalogue.Driver | No
     is_lost = each.after is None
     if area in _HARMLESS or each.path in _HARMLESS_CONFIG or each.path == "env.CSI_ENDPOINT":
         return "left out"
-    if each.path in {"driver", "config.entrypoint"} or (is_lost and area in {"constraint", "env"}):
-        return "wrong"
-    if driver is None and (is_lost or area in _CONTAINER):
+    if each.path in {"driver", "config.entrypoint"} or (is_lost and (driver is None or area in {"constraint", "env"})):
         return "wrong"
     return "left out" if is_lost else "changed"
 

@@ -226,8 +226,7 @@ def _read_meaning(
         if not is_known and is_kept:
             meaning.extra += words if role.flags is None else [argument]
     for name, value in given["env"].items():
-        is_set_by_nomad = name == "CSI_ENDPOINT" and name not in role.environment
-        if is_set_by_nomad or name in role.secret_environment or secrets.is_secret(name, value):
+        if name == "CSI_ENDPOINT" or name in role.secret_environment or secrets.is_secret(name, value):
             continue
         if not _fills([role.environment.get(name, "")], value, meaning) and not names.TEMPLATE_START.search(value):
             meaning.environment[name] = value

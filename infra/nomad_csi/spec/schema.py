@@ -90,7 +90,7 @@ class SpecKey:
     """Allowed values, or the pattern in words; empty: any of its type."""
 
     default: str
-    """As JSON values are written in YAML; empty: none, or the key is required."""
+    """As JSON values are written in YAML; empty: none, the key is required, or the keys below it have their own."""
 
     description: str
 
@@ -145,7 +145,7 @@ def _key(path: str, field: Mapping[str, Any], options: list[Mapping[str, Any]]) 
         type=" or ".join(dict.fromkeys(option.get("type", "object") for option in options)),
         allowed=", ".join(words) or first.get("patternErrorMessage", "") or ", ".join(limits),
         default=""
-        if default in (None, [], {}, "")
+        if default in (None, [], "") or isinstance(default, dict)
         else str(default).lower()
         if isinstance(default, bool)
         else str(default),
