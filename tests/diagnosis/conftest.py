@@ -264,7 +264,7 @@ def whole(mixed):
     answers = (
         observed_plugin.Probed(reached=False, status="no-answer", detail="down\n", advice="start it"),
         observed_plugin.Probed(reached=True, status="silent", detail="silent: late\n"),
-        observed_plugin.Probed(reached=True, healthy=True, status="ready", version="v1"),
+        observed_plugin.NOT_ASKED,
     )
     rows = [dataclasses.replace(row, csi=answer) for row, answer in zip(status.instances, answers, strict=True)]
     rows[0] = dataclasses.replace(rows[0], zone="us-east-1b")

@@ -112,7 +112,9 @@ SITUATIONS = {
         account=make.account(volumes={make.EBS_ID: make.ebs(availability_zone="us-east-1b")}),
     ),
     "volume-out-of-reach": lambda make: make.found(
-        volumes=(make.volume(segments=({make.ZONE_KEY: "us-east-1c"},)),), account=None
+        plugins={"ebs": make.plugin(nodes=(make.instance("node"), *_instances(make, healthy=False)))},
+        volumes=(make.volume(segments=tuple({make.ZONE_KEY: f"us-east-1{zone}"} for zone in "fdec")),),
+        account=None,
     ),
     "topology-key-unknown": lambda make: make.found(
         volumes=(make.volume(segments=({"zone": "us-east-1a"},)),), account=None
@@ -254,7 +256,7 @@ MORE = {
         token=dataclasses.replace(_limited(), unread=("secret",))
     ),
     "a token with no policy": lambda make: make.found(
-        token=token_rights.AclToken(name="t", is_unlimited=False, policies={})
+        tasks=(), token=token_rights.AclToken(name="t", is_unlimited=False, policies={})
     ),
     "a token of one namespace of two": lambda make: make.found(
         token=_limited(namespaces={"default": frozenset({"csi-write-volume", "csi-read-volume", "read-job"})}),
@@ -456,7 +458,8 @@ MORE = {
         clients=(make.node(driver_attributes={"driver.docker.privileged.enabled": "1"}),)
     ),
     "the driver of a monolith is nowhere, and privileges are not set where there is no Docker": lambda make: make.found(
-        clients=(make.node(drivers={"docker": False}, driver_attributes={}),), tasks=(make.task("monolith"),)
+        clients=(make.node(drivers={"docker": False}, driver_attributes={}),),
+        tasks=(make.task("monolith", privileged=True),),
     ),
     "plugins without a provider": lambda make: make.found(
         plan=storage.plan_document(SPEC),
@@ -600,10 +603,10 @@ def _efs(make, systems, external_id=f"{EFS}::{POINT}"):
     return make.found(volumes=(volume,), plugins={"efs": plugin}, account=account, tasks=())
 
 
-def _instances(make):
+def _instances(make, **changes):
     """Return node instances in two zones, of clients that are not in their order."""
     zones = (("n1", "us-east-1b"), ("n0", "us-east-1c"))
-    return tuple(make.instance("node", node_id=name, segments={make.ZONE_KEY: zone}) for name, zone in zones)
+    return tuple(make.instance("node", node_id=name, segments={make.ZONE_KEY: zone}, **changes) for name, zone in zones)
 
 
 def _claim(make, **changes):

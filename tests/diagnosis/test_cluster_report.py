@@ -73,9 +73,9 @@ def test_report_and_its_page_have_everything(make, whole, monkeypatch):
     ebs = aws_records.AttachedVolume(external_id=make.EBS_ID, state="in-use", attachments=(on,))
     clients = (
         make.node(node_id="id-a", name="a"),
-        make.node(node_id="id-b", name="b", status="down", attributes={}),
+        make.node(node_id="id-b", name="b", status="down"),
         make.node(node_id="id-0", name="c", eligible=False, datacenter="dc2", node_pool="gpu", version="2.0.4"),
-        make.node(node_id="id-d", name="d", draining=True, eligible=False),
+        make.node(node_id="id-d", name="d", draining=True, eligible=False, attributes={}),
     )
     seen = aws_records.ObservedAttachments(volumes={make.EBS_ID: ebs}, instances={})
     zones = ({make.ZONE_KEY: "us-east-1b"}, {make.ZONE_KEY: "us-east-1a"})
@@ -89,7 +89,7 @@ def test_report_and_its_page_have_everything(make, whole, monkeypatch):
         clients=clients,
         plugins={
             "ebs": make.plugin(nodes=(make.instance("node", node_id="id-a"),)),
-            "other": make.plugin(controllers=(), nodes=()),
+            **{name: make.plugin(controllers=(), nodes=()) for name in ("other", "d", "c", "b")},
         },
         statuses=tuple(make.replace(each, plugin_id="ebs") for each in whole.plugins),
         instance_ids={"id-a": make.INSTANCE_ID},

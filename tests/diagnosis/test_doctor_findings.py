@@ -210,21 +210,22 @@ def test_claims_are_read_where_a_client_or_a_plugin_may_be_missing(make, monkeyp
 @pytest.mark.parametrize(
     ("is_planned", "is_known", "tasks"),
     [
-        (True, False, {"plugin-ebs-nodes": "gpu", "plugin-ebs-controller": "default"}),
-        (False, True, {"plugin-ebs-nodes": "gpu"}),
+        (True, False, [("a", "gpu"), ("plugin-ebs-nodes", "gpu"), ("plugin-ebs-controller", "default")]),
+        (False, True, [("a", "gpu"), ("plugin-ebs-nodes", "gpu")]),
         (False, False, situations.UNKNOWN),
     ],
 )
 def test_tasks_are_those_that_run_else_those_of_the_spec(make, is_planned, is_known, tasks):
     """Not known without a spec and without the plugins, whose jobs they are."""
-    key = ("default", "plugin-ebs-nodes")
-    running = facts.ObservedPluginJobs(tasks={key: (make.task(job_id=key[1], node_pool="gpu"),)})
+    names = ("plugin-ebs-nodes", "a")
+    tasks_of = {("default", name): (make.task(job_id=name, node_pool="gpu"),) for name in names}
+    running = facts.ObservedPluginJobs(tasks=tasks_of)
     plan = storage.plan_document(situations.SPEC) if is_planned else None
     found = make.found(plan=plan, plugin_jobs=running, plugins={} if is_known else situations.UNKNOWN)
     del vars(found)["tasks"]
 
     seen = found.tasks
-    assert ({item.job_id: item.node_pool for item in seen} if isinstance(seen, tuple) else seen) == tasks
+    assert ([(item.job_id, item.node_pool) for item in seen] if isinstance(seen, tuple) else seen) == tasks
 
 
 def test_failed_allocations_are_read_with_the_volumes_that_they_ask_for(make, monkeypatch):

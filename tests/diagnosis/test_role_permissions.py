@@ -34,7 +34,7 @@ DENY = {"Effect": "Deny", "Action": "ec2:*", "Resource": "*"}
         ([allow("ec2:DetachVolume")], False, False),
         ([allow(resource="arn:aws:ec2:*:*:volume/*")], False, True),
         ([allow(resource="arn:aws:ec2:*:*:instance/*")], False, False),
-        ([{"Effect": "Allow", "NotAction": "iam:*", "NotResource": "arn:aws:s3:::*"}], False, None),
+        ([{"Effect": "Allow", "Action": "ec2:*", "NotResource": "arn:aws:s3:::*"}], False, None),
         ([allow(), {"Effect": "Deny", "NotAction": "ec2:*", "Resource": "*"}], False, None),
         ([allow(), DENY], False, False),
         ([allow(), DENY | ELSEWHERE], False, None),

@@ -155,7 +155,9 @@ def test_ec2_says_whether_the_volume_is_detached(make, monkeypatch, region, answ
 
     monkeypatch.setattr(ebs_volumes, "read_attachments", look)
 
-    assert smoke._in_ec2(make.claimed(), regions.Choice(named=region) if region else regions.LEFT_OUT) == told
+    job = types.SimpleNamespace(has_mounts=True, task_driver="exec", access_mode="", token="")
+    outcome = smoke._outcome(make.claimed(), (), job, regions.Choice(named=region) if region else regions.LEFT_OUT)
+    assert (bool(outcome.verified), (*outcome.not_verified, *outcome.verified)[-1]) == told
 
 
 def test_claim_that_is_not_released_fails_the_test(cluster, monkeypatch):
@@ -168,11 +170,14 @@ def test_claim_that_is_not_released_fails_the_test(cluster, monkeypatch):
         return True
 
     monkeypatch.setattr(smoke_round.Watch, "_is_claimed", is_claimed)
+    monkeypatch.setattr(smoke_round, "_reason", lambda _allocation: "no space")
 
     outcome = smoke.try_out(cluster.client, KEY, sandbox=MARK, timeout_s=deadlines.PATIENT_S)
 
     assert outcome.status == "failed"
-    assert "the claim is still there 240 s after the end" in outcome.rounds[0].reason
+    [done] = outcome.rounds
+    assert done.reason == "no space; the claim is still there 240 s after the end: see `nomad-csi claims`"
+    assert done.times.detach_s is None
 
 
 @pytest.mark.usefixtures("mounted")

@@ -34,7 +34,7 @@ def test_each_consequence_names_its_root():
 
 def test_a_job_of_one_role_explains_nothing_of_the_other():
     """The controllers of a plugin have a job of their own."""
-    lone = made("controller-missing", "plugin efs", (causes.of_role("efs", "controller"),))
+    lone = made("controller-missing", STOPPED.subject, (causes.of_role("efs", "controller"),))
 
     assert causes.assign([STOPPED, lone]) == (STOPPED, lone)
 

@@ -125,7 +125,7 @@ SITUATIONS = {
     "no name and no version": lambda: judge(node("a", provider="", provider_version=""), node("b")),
     "any version will do": lambda: judge(node("a", provider_version=""), node("b"), version=""),
     "all unhealthy, and one is wanted in each zone": lambda: judge(
-        *(node(name, healthy=False) for name in "ab"), min_healthy_per_zone=1
+        *(node(name, healthy=False, segments={"x/zone": zone}) for name, zone in ("az", "by")), min_healthy_per_zone=1
     ),
     "an allocation that ends, of a number": lambda: judge(
         *BOTH, nodes=2, seen={"ran": [make_ran("node", "a"), make_ran("node", "b", desired_status="stop")]}
@@ -158,7 +158,8 @@ SITUATIONS = {
         clients=(make_node("a", drivers={}),), datacenters=("eu",), node_pool="gpu"
     ),
     "no client meets the constraints": lambda: judge(
-        clients=(zoned("a", "us-east-1b"), "b"), constraints=(IN_ZONE, dataclasses.replace(IN_ZONE, operator="is_set"))
+        clients=(zoned("a", "us-east-1b"), "b"),
+        constraints=(dataclasses.replace(IN_ZONE, operator="is_set", value=""), IN_ZONE),
     ),
     "one client of three meets the constraints": lambda: judge(
         node("a"), clients=(zoned("a", "us-east-1a"), zoned("b", "us-east-1b", **LEAVES), "c"), constraints=(IN_ZONE,)
@@ -306,11 +307,12 @@ SITUATIONS = {
         },
     ),
     "another job beside": lambda: judge(
-        *BOTH,
+        *map(node, "abdfe"),
+        clients="abdfe",
         seen={
-            "ran": [make_ran("node", name) for name in "ab"],
+            "ran": [make_ran("node", name) for name in "abdfe"],
             "others": (
-                other(allocations=tuple(make_ran("old", name).allocation for name in "ba")),
+                other(allocations=tuple(make_ran("old", name).allocation for name in "fbeda")),
                 other(namespace="prod", job_id="prod"),
                 other("complete", job_id="ended"),
                 other("running", "stop", job_id="ends"),

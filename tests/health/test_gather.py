@@ -42,7 +42,7 @@ def test_finds_record_allocations_and_job_type(context, plugin_cluster, expectat
 OTHER = {
     "ID": "old",
     "TaskGroups": [
-        {"Tasks": [{"CSIPluginConfig": {"ID": "aws-ebs0", "Type": "monolith"}}, {"CSIPluginConfig": None}]},
+        {"Tasks": [{"CSIPluginConfig": {"ID": "aws-ebs0", "Type": "controller"}}, {"CSIPluginConfig": None}]},
         {"Tasks": [{"CSIPluginConfig": {"ID": "another", "Type": "node"}}]},
     ],
 }
@@ -65,7 +65,7 @@ def test_other_job_of_the_record_is_read(context, scripted, plugin_cluster, expe
 
     [other] = collect(context, expectation, plugin_cluster).others
 
-    assert (other.namespace, other.job_id, other.roles, other.unread) == ("storage", "old", {"controller", "node"}, "")
+    assert (other.namespace, other.job_id, other.roles, other.unread) == ("storage", "old", {"controller"}, "")
     assert other.stands_for == ""  # it runs another plugin, too
     assert [item.alloc_id for item in other.allocations] == ["alloc-x"]
     assert "/v1/job/old?namespace=storage" in [path for path, _ in scripted.sent("GET")]

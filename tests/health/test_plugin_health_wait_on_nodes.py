@@ -6,7 +6,7 @@ import json
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.health import plugin_health, plugin_health_properties, plugin_health_wait, probe_run
+from nomad_csi.health import gather, plugin_health, plugin_health_properties, plugin_health_wait, probe_run
 from nomad_csi.plan import model
 from nomad_csi.spec import plugin as spec
 from tests import clocks
@@ -71,6 +71,16 @@ def test_opens_for_its_own_word_and_leaves_no_job(context, heard, plugin_cluster
         [f"1/1 nodes, asking 1 client with job {JOB}: a"],
         [],  # it was over before somebody looked
     )
+
+
+def test_no_job_is_run_where_all_answer_from_here(context, monkeypatch, plugin_cluster, asked, wanted):
+    """Their sockets are on this machine."""
+    monkeypatch.setattr(gather, "_hidden", lambda _path: "")
+    monkeypatch.setattr(gather.probe, "probe", lambda *_, **_more: READY)
+
+    status = wait(context, dataclasses.replace(wanted, client_data_dir="/data"), plugin_cluster)
+
+    assert (status.status, status.evidence, jobs_of(asked)) == ("healthy", "csi", (0, 0))
 
 
 @pytest.mark.parametrize(
@@ -200,3 +210,4 @@ def test_every_field_of_an_expectation_goes_through_the_inputs():
     found = plugin_health_properties.expectation(inputs)
     assert dataclasses.replace(found, on_nodes=None) == dataclasses.replace(expected, on_nodes=None)
     assert found.on_nodes.model_dump() == run.model_dump()
+    assert plugin_health._job_ids({"jobs": dict.fromkeys("dbca", "1")}) == tuple("abcd")

@@ -135,7 +135,7 @@ def _claim(volume: Row, claim: Row, findings: Iterable[Finding]) -> Row:
         each
         for each in findings
         if each.code in _OF_CLAIMS
-        and f"volume {key}" in (each.about or (each.subject,))
+        and f"volume {key}" in (*each.about, each.subject)
         and (each.code == "claim-without-controller" or each.subject.endswith(f" {client}"))
     ]
     name, state = client or claim["node_id"] or "-", claim["node_status"]

@@ -165,7 +165,7 @@ class Watch:
         reason = _reason(last)
         if not is_free:
             stuck = f"the claim is still there {self._timeout_s:g} s after the end: see `nomad-csi claims`"
-            reason = f"{reason}; {stuck}" if reason else stuck
+            reason = "; ".join(filter(None, (reason, stuck)))
         return last, _times(began, claimed_at, started_at, freed_after_s), reason
 
     def _purge(self, job: smoke.SmokeJob) -> tuple[str, ...]:

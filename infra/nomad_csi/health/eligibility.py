@@ -39,7 +39,7 @@ def zone_of_client(node: nodes.Node) -> str:
 
 def zone_of_segments(segments: Mapping[str, str]) -> str:
     """Return the zone among topology *segments*; empty where none is named."""
-    return next((value for key, value in sorted(segments.items()) if key.endswith(SEGMENT_SUFFIX)), "")
+    return next((value for key, value in segments.items() if key.endswith(SEGMENT_SUFFIX)), "")
 
 
 # Eligible clients.

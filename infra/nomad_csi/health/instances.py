@@ -342,7 +342,7 @@ def rows(
             instance=instance,
             names_jobs=observed.names_jobs,
             ours=observed.find_allocation(alloc_id),
-            stranger=observed.stranger(alloc_id) if instance else "",
+            stranger=observed.stranger(alloc_id),
             wanted=wanted,
             csi=observed.probed.get((shown, role), observed_plugin.NOT_ASKED),
             before=before.find_allocation(alloc_id) if before else None,

@@ -141,7 +141,7 @@ class _Wait:
 
     def _probe_by_job(self, run: spec.OnNodesSpec, known: plugins.PluginStatus) -> observation.Observation | None:
         """Return the result of a probe job on the clients; ``None`` as in `_observe`."""
-        names = ", ".join(sorted({row.node_name for row in known.instances}))
+        names = ", ".join(dict.fromkeys(row.node_name for row in known.instances))
         how = probe_run.OnNodes(
             job=program_jobs.probe_of(
                 run, namespace=self._expectation.namespace, region=self._client.connection.region

@@ -62,7 +62,7 @@ def zones_of(
     """
     by_client = {row.node_id: row.zone for row in rows}
     waiting = {node.node_id: node for node in all_nodes if eligibility.not_counted(expectation, node)}
-    zones = Counter(row.zone or NO_ZONE for row in counted(rows) if row.node_id not in waiting)
+    zones = Counter(row.zone or NO_ZONE for row in counted(rows))
     zones.update(by_client.get(node_id) or eligibility.zone_of_client(node) for node_id, node in waiting.items())
     return {zone: count for zone, count in zones.items() if zone}
 

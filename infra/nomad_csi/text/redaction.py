@@ -144,7 +144,7 @@ def _if_secret(text: str, name: str, span: tuple[int, int]) -> tuple[int, int] |
         return span
     value = text[slice(*span)].strip("\\\"'")
     is_empty = value.lower() in _NO_VALUE or span[0] >= span[1]
-    return None if is_empty or not secrets.is_secret(name.lstrip("-"), value) else span
+    return None if is_empty or not secrets.is_secret(name, value) else span
 
 
 def _end(text: str, start: int) -> int:
