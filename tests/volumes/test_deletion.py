@@ -242,8 +242,32 @@ def test_attached_volume_keeps_registration_and_data(run, running, registered, i
     """A freed claim does not mean detached."""
     held = f"{registered} is in-use: attached to {instance(registered)} (running) as /dev/xvdba"
 
-    assert run() == ("attached", f"nothing claims it, and it is still attached; {held}")
+    told, cancelled = [], threading.Event()
+    cancelled.set()
+
+    assert run(wait_s=1, report=told.append) == (
+        "attached",
+        f"nothing claims it, and it is still attached; {held}",
+    )
+    assert told == ["waiting for default/mysql"]
+    assert run(wait_s=1, cancelled=cancelled) == ("failed", "cancelled before it was deregistered")
     assert running.holds("mysql")
+
+
+def test_all_volumes_together_are_waited_for_as_long_as_one(running, made):
+    """What one has waited for its claims is not left for the others."""
+    keys = [("default", name) for name in ("one", "two", "three")]
+    for key in keys:
+        running.register(key[1], made("/".join(key)))
+        running.claim(key[1])
+    requests = [
+        deletion_proof.DeletionRequest(namespace=key[0], volume_id=key[1], confirmation="/".join(key)) for key in keys
+    ]
+    options = deletion_proof.DeletionOptions(wait_s=3, aws_region=REGION, owner=OWNER)
+    began = running.client.clock.now()
+
+    assert [each.status for each in deletion.delete(running.client, requests, options)] == ["claimed"] * 3
+    assert running.client.clock.now() - began == pytest.approx(3, abs=0.5)
 
 
 def test_storage_that_is_registered_twice_is_kept(run, running, registered):

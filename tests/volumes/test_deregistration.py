@@ -69,6 +69,7 @@ OUTCOMES = {
     "registered again for the same": (
         [HELD, FREE | {"CreateIndex": 9}], [], {"wait_s": 10}, ("refused", f"it was registered again meanwhile, for {ID}; {CHECK}"), [],
     ),
+    "claimed, in a dry run": ([HELD], [], {"is_dry_run": True, "wait_s": 10}, ("claimed", HOLDER), []),
     "not the storage that is meant": (
         [FREE], [], {"external_ids": {KEY: "vol-meant"}}, ("refused", f"its external id is {ID} now, not vol-meant; {CHECK}"), [],
     ),
@@ -95,7 +96,7 @@ def test_outcome(run, scripted, held, answers, options, expected, ends):
     if status == "refused":
         assert run.external_ids == [ID if f"is {ID}" in reason or f"for {ID}" in reason else "vol-b"]
     assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod{end}" for end in ends]
-    assert run.told == (["waiting for prod/mysql"] if "wait_s" in options else [])
+    assert run.told == ["waiting for prod/mysql"] * ("wait_s" in options and "is_dry_run" not in options)
 
 
 @pytest.mark.parametrize("found", [HELD, FREE], ids=["claimed", "free"])

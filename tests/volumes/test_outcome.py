@@ -1,21 +1,29 @@
 """Outcomes of registering, deregistering and deleting: done or broken by status, one table, one exit code."""
 
+import dataclasses
+
 import pytest
 
-from nomad_csi.volumes import apply_volumes, deletion_proof, deregistration, outcome
+from nomad_csi.volumes import apply_volumes, deletion_proof, deregistration, explain, outcome
 
 PLACE = {"namespace": "prod", "volume_id": "mysql"}
 
 
 @pytest.mark.parametrize(
-    ("statuses", "code"),
-    [([], 0), (["deregistered", "gone"], 0), (["gone", "claimed"], 1), (["claimed", "failed"], 2), (["unknown"], 2)],
+    ("kind", "statuses", "code"),
+    [
+        (deregistration.DeregistrationOutcome, ["deregistered", "free", "gone"], 0),
+        (deregistration.DeregistrationOutcome, ["gone", "claimed"], 1),
+        (deregistration.DeregistrationOutcome, ["claimed", "failed"], 2),
+        (deletion_proof.DeletionOutcome, ["deleted", "free", "gone"], 0),
+        (deletion_proof.DeletionOutcome, ["deleted", "kept"], 2),
+        (apply_volumes.AppliedVolume, ["new", "changes", "created", "registered", "updated", "unchanged"], 0),
+        (apply_volumes.AppliedVolume, ["unknown"], 2),
+    ],
 )
-def test_exit_code(statuses, code):
+def test_exit_code(kind, statuses, code):
     """What is not known goes before a refusal."""
-    found = [deregistration.DeregistrationOutcome(**PLACE, status=status) for status in statuses]
-
-    assert outcome.exit_code(found) == code
+    assert outcome.exit_code(kind(**PLACE, status=status) for status in statuses) == code
 
 
 @pytest.mark.parametrize(("status", "cells"), [("refused", ("", "why")), ("changes", ("vol-1 (1GiB)", "why; what"))])
@@ -34,3 +42,15 @@ def test_deleted_volume_shows_its_storage_its_snapshot_and_why_that_is_good():
     found = deletion_proof.DeletionOutcome(**PLACE, status="deleted", **known)
 
     assert found.cells == ("vol-1", "snap-1", "why; last snapshot: ready")
+    assert {
+        status: explain.deletion_outcome(dataclasses.replace(found, status=status))
+        .removeprefix("volume prod/mysql ")
+        .removesuffix(": why; last snapshot snap-1")
+        for status in ("deleted", "gone", "kept", "unknown", "failed")
+    } == {
+        "deleted": "is deleted with its storage vol-1",
+        "gone": "was gone already",
+        "kept": "is deregistered, and its storage vol-1 is not deleted",
+        "unknown": "is deregistered; could not determine whether its storage vol-1 is deleted",
+        "failed": "and its storage vol-1 are as they were (failed)",
+    }

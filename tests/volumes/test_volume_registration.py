@@ -177,10 +177,11 @@ def test_delete_waits_for_claims_that_are_about_to_go(context, scripted, heard, 
     assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
 
 
-def test_delete_leaves_a_volume_that_another_resource_of_the_run_has(context, scripted, heard):
+@pytest.mark.parametrize("kind", ["VolumeRegistration", "CreatedVolume"])
+def test_delete_leaves_a_volume_that_another_resource_of_the_run_has(context, scripted, heard, kind):
     """Without an owner only this run knows that."""
     scripted.reply("GET", PATH, 200, HELD)
-    context.operation.create(VOLUME.declared.token, IDENTITY)
+    context.operation.create(f"nomad-csi:index:{kind}", IDENTITY)
 
     VOLUME.delete(context, IDENTITY, NEWS)
 

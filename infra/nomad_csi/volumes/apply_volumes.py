@@ -198,7 +198,7 @@ def _carry_out(
 # The outcome of a decision.
 
 
-_BY_CONTENT = frozenset({"taken", "never in place", "impossible"})
+_BY_CONTENT = frozenset({"taken", "impossible"})
 """Refusals because of differences, which are the reason."""
 
 

@@ -193,7 +193,7 @@ def _put_back(context: resource.Context, wanted: observe.WantedVolume, old: regi
     """Register *old* by a run of its own: it is sent even where its plugin did not answer for other volumes."""
     owner = dataclasses.replace(
         wanted.owned(ownership.naming(wanted.token, old)),
-        requester=ownership.requester(wanted.before.owned, {"owner": wanted.desired.owner}),
+        requester=ownership.requester(wanted.before.owned, {}),
     )
     sending.RegistrationRun(context).register(old, owner, _single_attempt(context), is_new=False)
 
