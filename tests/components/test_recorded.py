@@ -7,7 +7,7 @@ import re
 import pulumi
 import pytest
 
-from nomad_csi import EbsVolume, ExistingVolume, errors
+from nomad_csi import EbsVolume, ExistingVolume
 from nomad_csi.components import program, recorded, scope, stack
 from nomad_csi.plan import storage
 from nomad_csi.spec import names
@@ -64,24 +64,6 @@ def test_ready_stack_keeps_a_file_system_in_which_others_have_data(cloud, tag, o
             cloud.settle(lambda: stack.declare(pulumi.Config()))
     finally:
         pulumi.runtime.set_all_config({}, [])
-
-
-def test_ready_stack_works_in_the_region_of_its_provider(cloud):
-    """Its storage would be made there, and its plugins would look for it elsewhere; one of no region is fine."""
-    disk = {"id": "orders", "plugin_id": "ebs", "ebs": {"availability_zone": "us-east-1a", "size_gib": 4}}
-    nfs = {"id": "nfs", "driver": "csi-driver-nfs"}
-    document = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}, nfs], "volumes": [disk]}
-    pulumi.runtime.set_all_config({"storage:storage": json.dumps(document), "aws:region": "eu-west-1"}, [])
-    try:
-        with pytest.raises(
-            errors.SpecError,
-            match=r"1 problem\n  plugins\[0\] \(ebs\).aws_region: expected eu-west-1, the aws:region of",
-        ):
-            cloud.settle(lambda: stack.declare(pulumi.Config()))
-    finally:
-        pulumi.runtime.set_all_config({}, [])
-
-    assert [made.token for made in cloud.recorder.made if made.token != "pulumi:pulumi:Stack"] == []
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,10 @@ from nomad_csi import CsiPlugin, EbsVolume, errors
 from nomad_csi.components import program, resources, stack
 
 SPEC = {
-    "plugins": [{"id": "ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}],
+    "plugins": [
+        {"id": "ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"},
+        {"id": "nfs0", "driver": "csi-driver-nfs"},
+    ],
     "volumes": [{"id": "data", "plugin_id": "ebs0", "ebs": {"availability_zone": "us-east-1a", "size_gib": 8}}],
 }
 
@@ -119,8 +122,8 @@ def test_sound_components_beside_the_stack_are_declared(told):
         ),
     ],
 )
-def test_spec_of_another_stack_is_refused(told, written, region, line):
-    """Before anything is declared."""
+def test_spec_of_another_stack_is_refused(told, cloud, written, region, line):
+    """Before anything is declared. A plugin of no region works in each."""
 
     def program():
         if region:
@@ -128,6 +131,7 @@ def test_spec_of_another_stack_is_refused(told, written, region, line):
         return declare()
 
     assert told(program, storage=written) == [line] * bool(line)
+    assert [made.name for made in cloud.recorder.made if "CsiPlugin" in made.token] == ["ebs0", "nfs0"] * (not line)
 
 
 def test_protected_storage_of_the_spec_is_named_by_its_key(told, cloud):
