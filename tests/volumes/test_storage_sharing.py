@@ -256,6 +256,12 @@ def test_volumes_of_all_namespaces_are_listed_once(context, cluster):
     users = sharing.Users(context.client).list(storage_identity.identify(WHOLE))
     assert users.within(storage_identity.identify(WHOLE)) == (("bank", "first"),)
     assert scripted.sent("GET")[-1][0].endswith("filter=ExternalID+contains+%22fs-0123456789abcdef0%22")
+    row = {"Namespace": "bank", "ExternalID": DISK, "PluginID": "csi0"}
+    scripted.replies["GET", "/v1/volumes"] = [(200, [row | {"ID": name} for name in "hgfedcba"])]
+    scripted.reply("GET", "/v1/volume/csi/a", 404, "volume not found")
+    users = sharing.Users(context.client).list()
+    assert users.within(storage_identity.identify(DISK)) == tuple(("bank", name) for name in "abcdefgh")
+    assert users.refusal(document(DISK, SINGLE)).startswith(f"{DISK} is registered as bank/a already: ")
 
 
 def test_volume_that_has_other_storage_by_now_hides_no_other_one(context, cluster):

@@ -34,7 +34,8 @@ def test_snapshot_may_exist_only_where_the_answer_was_lost(scripted, status, tex
 
 
 NO_LIST, SNAPSHOT = "plugin does not support listing snapshots", {"ID": "snap-1", "CreateTime": 1}
-SNAPSHOTS = {"Snapshots": [SNAPSHOT | {"ExternalSourceVolumeID": "vol-1"}]}
+OTHERS = [SNAPSHOT | {"ID": "snap-2"}, SNAPSHOT | {"ID": "snap-0", "CreateTime": 2}]
+SNAPSHOTS = {"Snapshots": [*OTHERS, SNAPSHOT | {"ExternalSourceVolumeID": "vol-1"}]}
 UNPROVEN = (
     "no registered volume of plugin ebs has the storage of snapshot snap-1 of storage {}; name the storage with --ext"
 )
@@ -54,7 +55,7 @@ UNPROVEN = (
         (403, "Permission denied", ("vol-1",), (errors.NomadApiError, "Permission denied")),
         (200, {"Snapshots": [SNAPSHOT]}, (), (errors.RefusedError, UNPROVEN.format("unknown"))),
         (200, SNAPSHOTS, ("vol-2",), (errors.RefusedError, UNPROVEN.format("vol-1"))),
-        (200, SNAPSHOTS, ("vol-1",), ["snap-1"]),
+        (200, SNAPSHOTS, ("vol-1",), ["snap-1", "snap-2", "snap-0"]),
     ],
 )
 def test_storage_that_is_not_known_is_proven_by_its_name_alone(scripted, status, text, named, expected):
