@@ -150,7 +150,7 @@ def test_storage_that_is_not_known_yet_says_nothing():
     assert found.context_keys == ("tier",)
 
 
-@pytest.mark.parametrize("external_id", ["server#share#folder", "pv-1", "local-ebs://dev/xvdbz"])
+@pytest.mark.parametrize("external_id", ["server#share#folder", "pv-1", "local-ebs://dev/xvdbz", f"{VOL_A}-copy"])
 def test_another_plugin_may_mean_other_data_by_the_same_id(external_id):
     """Ids of EBS and EFS are unique in AWS; any other id is the plugin's own."""
     old = OLD | {"externalId": external_id}
