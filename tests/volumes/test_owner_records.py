@@ -1,6 +1,7 @@
 """Owner records as they are in variables: the format, who may acquire an object, and what that writes."""
 
 import dataclasses
+import types
 
 import pytest
 
@@ -124,6 +125,21 @@ def test_acquired_object_has_its_new_owner(before, token, requester, after):
     """In its record."""
     assert requester.may_have(before, token)
     assert ownership.acquired(before, token, requester) == after
+
+
+def test_record_shows_what_was_created_for_the_stack():
+    """By its name, and by its id where that is recorded."""
+    volume = types.SimpleNamespace(name=CREATED.created_name, external_id="vol-1")
+    others = (
+        None,
+        KNOWN,
+        *(dataclasses.replace(DEREGISTERED, **{name: "x"}) for name in ("external_id", "created_name")),
+    )
+
+    found = [ownership.has_created(each, STACK, volume) for each in (CREATED, DEREGISTERED, *others)]
+
+    assert found == [True, True, False, False, False, False]
+    assert not ownership.has_created(CREATED, BANK, volume)
 
 
 RELEASED = {

@@ -258,7 +258,7 @@ def start(
     `PluginJobResource.create` raises, and, for a plugin that does not become healthy, what `plugin_health_wait.wait`
     raises; the jobs before it run on.
     """
-    context = resource.Context(connect=lambda: client, stack=requester.owner, status=report, warn=report)
+    context = resource.Context(connect=lambda: client, status=report, warn=report)
     for plugin in plugins:
         indexes = {}
         for job in plugin.jobs:

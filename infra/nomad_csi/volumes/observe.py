@@ -516,8 +516,7 @@ class RemovedVolume(VolumeFacts):
     def storage_dependents(self) -> hold.StorageDependents:
         """The volumes in that storage, but this one where the removal deregisters it, and releases its owner record."""
         assert self.left is not None  # noqa: S101  # see `dependents`
-        goes = {"same": self.record != "sibling", "absent": self.record == "own"}
-        is_removed = goes.get(self.registration, False)
+        is_removed = self.registration == "same" or (self.registration == "absent" and self.record == "own")
         return hold.read(self.context, self.left, self.key[0], but=[self.key] if is_removed else [])
 
     @concurrency.read_once
