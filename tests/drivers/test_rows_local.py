@@ -35,6 +35,7 @@ def test_name_of_democratic_csi_has_the_id_of_its_plugin():
     assert planned.expectation.provider == "org.democratic-csi.p"
     assert catalogue.find_by_provider("org.democratic-csi.p") is DEMOCRATIC
     assert catalogue.find_by_provider("org.democratic-csi.") is None
+    assert catalogue.find_by_provider("ebs.csi.aws.com.x") is None
     assert "--csi-name=org.democratic-csi.p" in planned.jobs[0].arguments
 
 

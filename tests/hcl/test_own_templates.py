@@ -264,7 +264,7 @@ def test_template_whose_text_is_no_job_file_is_refused(written):
 
 def test_folder_that_is_none_is_refused(tmp_path):
     """A mistyped path is not "no templates"."""
-    with pytest.raises(environment.TemplateError, match=r"templates: .*/absent is not a folder"):
+    with pytest.raises(environment.TemplateError, match=r"^templates: .*/absent is not a folder"):
         documents.job_file(JOBS["aws-efs0 node"], templates=tmp_path / "absent")
 
 
@@ -273,7 +273,8 @@ def test_folder_without_a_template_of_a_known_name_is_refused(written):
     folder = written("x", "job.hcl.j2")
 
     with pytest.raises(
-        environment.TemplateError, match=r"holds none of _container\.hcl\.j2, .*, so nothing there is used"
+        environment.TemplateError,
+        match=r"^templates: .* holds none of _container\.hcl\.j2, .*, so nothing there is used",
     ):
         documents.job_file(JOBS["aws-efs0 node"], templates=folder)
 

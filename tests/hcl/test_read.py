@@ -290,8 +290,10 @@ def test_what_has_to_be_evaluated_is_unknown(expression):
     for name in ("a", "b"):
         with pytest.raises(values.UnevaluatedError):
             found.content[name]
-    with pytest.raises(values.UnevaluatedError):
+    fix = "give its variables with --var or --var-file, or give the output of `nomad job run -output FILE`"
+    with pytest.raises(values.UnevaluatedError) as unknown:
         found.content.items()
+    assert str(unknown.value) == f"x:1: the value of {shown} is not known; {fix}"
     with pytest.raises(errors.SpecError) as refusal:
         read.read_job(f'a = {expression}\nb = "hunter2 ${{var.x}}"\n', "x")
     allowed = "expected a text, a number, true, false, null, a list or a map, got"

@@ -82,7 +82,7 @@ def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack, monkeypatc
         (
             "echo '"
             + json.dumps(
-                {"diagnostics": [{"severity": "info", "message": "x"}, {"severity": "error", "message": "bad"}]}
+                {"diagnostics": [{"severity": "warning", "message": "x"}, {"severity": "error", "message": "bad"}]}
             )
             + "'; exit 1",
             "pulumi stack export failed: bad",

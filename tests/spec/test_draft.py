@@ -35,13 +35,15 @@ def test_key_in_another_spelling_or_at_another_level_is_suggested(key, value, me
 
 def test_read_keeps_what_is_right():
     """What could be read is there under its path, beside the problems of the rest."""
-    document = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}, {}]}
+    document = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1", "namespace": "infra"}, {}]}
 
     found = draft.read(document)
 
     assert [(path, plugin.id) for path, plugin in found.plugins.items()] == [("plugins[0]", "ebs")]
     assert not found.has_all_plugins
-    assert not draft.read({"plugins": 3}).has_all_plugins
+    assert draft.ids(document) == {"plugins[0]": "ebs"}
+    wrong = draft.read({"plugins": 3, "protect": 3})
+    assert (wrong.has_all_plugins, wrong.protect, wrong.snapshots, wrong.file_systems) == (False, True, None, None)
     assert found.problems
 
 

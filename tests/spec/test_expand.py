@@ -90,6 +90,7 @@ COUNT = "a whole number of 1 to 1000"
         (volume(count=0), None, f"volumes[0].count: expected {COUNT}, got 0"),
         (volume(count=1001), None, f"volumes[0].count: expected {COUNT}, got 1001"),
         (volume(count=True), None, f"volumes[0].count: expected {COUNT}, got true"),
+        (volume(id=5, count=1), None, "volumes[0].id: expected a valid string, got 5"),
         (volume(count="3"), None, f"volumes[0].count: expected {COUNT}, got '3'"),
         (volume(count=2, each=[{}]), None, "volumes[0].count: expected 1, as many as there are in each, or no count, got 2"),
         (volume(count=1, each=[{}, {}]), None, "volumes[0].count: expected 2, as many as there are in each, or no count, got 1"),

@@ -42,7 +42,7 @@ def load(path: Path, given: read.Given = read.NOTHING_GIVEN) -> File:
 
 def parse(text: str, name: str, given: read.Given = read.NOTHING_GIVEN) -> File:
     """Return the file with this *text*. Raises `errors.SpecError` with every problem and its line."""
-    is_job = _JOB.search(text) is not None and not text.lstrip().startswith("{")
+    is_job = _JOB.search(text) is not None
     reading = read.reading(text, name, "job" if is_job else "volume", given)
     content = reading.content
     if "Statement" in content:

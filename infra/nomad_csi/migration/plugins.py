@@ -109,15 +109,13 @@ def _image(driver: catalogue.Driver, roles: Mapping[str, model.Part]) -> dict[st
     image = part.task.image
     repository, tag = recognise.repository(image), recognise.tag(image)
     digest = image.partition("@")[2]
-    document = {"image_digest": digest} if digest != driver.image_digest else {}
-    if recognise.is_published(image, driver) and tag == recognise.tag(driver.image):
-        return document
-    if recognise.is_unpinned(image):
-        return {}  # the job then has the catalogue's image
+    document = {"image_digest": digest}
+    if recognise.is_unpinned(image) or (recognise.is_published(image, driver) and tag == recognise.tag(driver.image)):
+        return document  # the job then has the catalogue's image
     mirror = recognise.mirror(image, driver)
     if mirror and tag == recognise.tag(driver.image):
         return document | {"image_registry": mirror}
-    return document | {"image": f"{repository}:{tag}" if tag else repository}
+    return document | {"image": f"{repository}:{tag}"}
 
 
 # Which job runs which role, where, and under which id.

@@ -142,7 +142,7 @@ def _key(path: str, field: Mapping[str, Any], options: list[Mapping[str, Any]]) 
     default = field.get("default")
     return SpecKey(
         path=path,
-        type=" or ".join(dict.fromkeys(option.get("type", "object") for option in options)),
+        type=" or ".join(option.get("type", "object") for option in options),
         allowed=", ".join(words) or first.get("patternErrorMessage", "") or ", ".join(limits),
         default=""
         if default in (None, [], "") or isinstance(default, dict)
