@@ -39,6 +39,7 @@ volumes:
   namespace: prod
   plugin_id: ebs
   create: {{capacity_min_gib: {size}, availability_zone: us-east-1a}}
+  parameters: {{type: gp3}}
 """
 SMALL = SPEC.format(size=5)
 ON_A_DISK = "- id: disk\n  namespace: prod\n  plugin_id: ebs\n  ebs: {availability_zone: us-east-1a, size_gib: 8}\n"
@@ -94,6 +95,7 @@ FILES = {
     "storage.yaml": SMALL + ON_A_DISK,
     "small.yaml": SMALL,
     "grown.yaml": SPEC.format(size=7),
+    "named.yaml": f"out: edited\n{SMALL}{ON_A_DISK}",
     "outputs.json": json.dumps({"externalIds": {"prod/disk": "vol-0123456789abcdef0"}}),
     "secrets.yaml": "default/logs: {key: canary-95}\nprod/web: {key: canary-90}\nprod/scratch: {key: canary-91}\n",
     "of-web.yaml": "prod/web: {key: canary-90}\n",

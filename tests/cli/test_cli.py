@@ -17,6 +17,7 @@ A_VOLUME = "volume or namespace/volume, such as mysql or default/mysql"
     ("words", "text"),
     [
         (["render", "nope.yaml", "--out", "x"], "nope.yaml: No such file or directory"),
+        (["snippet", "nope/", "x"], "nope: No such file or directory"),
         (
             ["claims", "repair", "prod/a", "--from", STORAGE],
             f"{STORAGE}: 1 problem\n  expected one registration of prod/a, got 0 of them",
@@ -48,6 +49,11 @@ def test_wrong_file_exits_2_and_is_named(words, text, capsys):
         (["verify", "x", "--json=1"], "verify", "Option '--json' does not take a value."),
         (["smoke", "x", "y"], "smoke", "Got unexpected extra argument (y)"),
         (["snapshot", "delete", "x"], "snapshot delete", "Missing option '--made-by'."),
+        (
+            ["snapshot", "create", "x", "--parameter", "=b"],
+            "snapshot create",
+            "--parameter: expected KEY=VALUE, got '=b'",
+        ),
         (["eject"], "eject", "Missing option '--out'."),
         (["version", "--color", "x"], "version", "--color: 'x' is not one of 'auto', 'always', 'never'."),
         (
@@ -56,6 +62,7 @@ def test_wrong_file_exits_2_and_is_named(words, text, capsys):
             "--role: 'nod' is not one of 'controller', 'node', 'monolith'.",
         ),
         (["snippet", STORAGE], "snippet", "expected one SPEC and one VOLUME, got 1 and 0"),
+        (["snippet", STORAGE, "a", "b"], "snippet", "expected one SPEC and one VOLUME, got 1 and 2"),
         (["import"], "import", "expected FILE or --cluster, got none"),
         (
             ["import", "--for-pulumi", "x.json", STORAGE],

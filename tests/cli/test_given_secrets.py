@@ -45,6 +45,8 @@ def test_given_secrets_take_precedence_over_those_of_the_spec(tmp_path):
         " secrets: {username: me, password: old}}]\n"
     )
 
-    [filled] = documents.read_paths([path], "default").filled({}, {"default/data": {"password": "new"}})
+    [filled] = documents.read_paths([path], "default").filled(
+        {"default/data": "x"}, {"default/data": {"password": "new"}}
+    )
 
-    assert filled.secrets == {"username": "me", "password": "new"}
+    assert (filled.secrets, filled.external_id) == ({"username": "me", "password": "new"}, "nas#share")

@@ -1,5 +1,6 @@
 """``nomad-csi remove --delete-data``: the user's word, what became of each volume, and exit codes that tell."""
 
+import dataclasses
 import json
 import types
 
@@ -47,18 +48,32 @@ def no_terminal(monkeypatch):
 
 
 @pytest.mark.usefixtures("no_terminal")
-def test_word_is_handed_on_as_it_was_given(asked, capsys):
+def test_word_is_handed_on_as_it_was_given(asked, tmp_path, capsys):
     """For each volume its own; the storage and its last snapshot are shown."""
-    code = cli.main(
-        ["remove", "--delete-data", "default/a", "default/b", "--confirm", "default/a", "--aws-region", "us-east-1"]
+    tmp_path.joinpath("secrets.yaml").write_text("default/a: {key: canary-1}\ndefault/c: {key: canary-2}\n")
+    for name in "ab":
+        made = {"madeStorage": f"vol-{name}", "namespace": "default", "volumeId": name, "cluster": f"c-{name}"}
+        state = {"deployment": {"resources": [{"type": "nomad-csi:index:CreatedVolume", "outputs": made}]}}
+        tmp_path.joinpath(f"{name}.json").write_text(json.dumps(state))
+    words = "default/a default/b --confirm default/a --aws-region us-east-1 --timeout 9s --snapshot-timeout 20s"
+    more = (
+        "--endpoint /csi.sock --owner shop/prod --accept unguarded --secrets secrets.yaml --state a.json --state b.json"
     )
 
+    code = cli.main(["-C", str(tmp_path), "remove", "--delete-data", *f"{words} {more} --made-by ebs".split()])
+
     assert code == 0
-    assert [(order.key, order.confirmation) for order in asked.orders] == [
-        ("default/a", "default/a"),
-        ("default/b", ""),
+    assert [(order.key, order.confirmation, order.plugin_id) for order in asked.orders] == [
+        ("default/a", "default/a", "ebs"),
+        ("default/b", "", "ebs"),
     ]
-    assert (asked.options.aws_region, asked.options.with_snapshot) == ("us-east-1", True)
+    assert asked.options.secrets == {"default/a": {"key": "canary-1"}}
+    assert str(dataclasses.replace(asked.options, report=None, cancelled=None)) == (
+        "DeletionOptions(wait_s=9.0, aws_region='us-east-1', endpoint='/csi.sock', with_snapshot=True, "
+        "snapshot_wait_s=20.0, owner='shop/prod', created={'default/a': MadeStorage(external_id='vol-a', cluster='c-a'), "
+        "'default/b': MadeStorage(external_id='vol-b', cluster='c-b')}, accepts_unguarded=True, "
+        "accepts_unregistered=False, is_dry_run=False, report=None, cancelled=None)"
+    )
     assert capsys.readouterr().out == (
         "volume     outcome  storage  last snapshot  remarks\n"
         "default/a  deleted  vol-1    snap-1         -\n"

@@ -49,14 +49,14 @@ def test_other_endpoints_are_reached_as_they_are(text):
 def test_a_socket_behind_ssh_is_probed_as_if_it_were_here(start_plugin, calls):
     """User and port go to ssh, which is never asked for a password; it ends with the block."""
     far = start_plugin().socket
-    with forward.reached(f"ssh://root@client-1:2222{far}") as reached:
+    with forward.reached(f"ssh://root@[::1]:2222{far}") as reached:
         report = probe.probe(reached.local, timeout_s=deadlines.PATIENT_S)
         [(pid, words)] = calls()
         assert is_alive(pid)
 
     assert report.status == "ready"
     never = "-o BatchMode=yes -o ExitOnForwardFailure=yes -o ControlMaster=no -o ControlPath=none -o ConnectTimeout=15"
-    assert words == f"-N -T {never} -l root -p 2222 -L {reached.local}:{far} -- client-1"
+    assert words == f"-N -T {never} -l root -p 2222 -L {reached.local}:{far} -- ::1"
     assert not is_alive(pid)
     assert not Path(reached.local).parent.exists()
 

@@ -119,10 +119,11 @@ def test_condition_of_a_volume_tells_where_its_validation_cannot(monkeypatch, co
 
 def test_driver_without_that_call_is_asked_to_validate(monkeypatch):
     """An older release of it."""
-    driver = Driver(monkeypatch, {"": GONE}, condition=errors.CsiError("/csi.sock", "", code="UNIMPLEMENTED"))
+    for answer, expected in ((GONE, "absent"), (CONFIRMED, "present")):
+        driver = Driver(monkeypatch, {"": answer}, condition=errors.CsiError("/csi.sock", "", code="UNIMPLEMENTED"))
 
-    assert observed(absence="get") == "absent"
-    assert driver.asked == [("get", VOLUME), ("validate", VOLUME)]
+        assert observed(absence="get") == expected
+        assert driver.asked == [("get", VOLUME), ("validate", VOLUME)]
 
 
 def test_each_call_has_the_time_limit_and_validation_the_secrets(monkeypatch):

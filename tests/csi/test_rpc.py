@@ -61,6 +61,7 @@ def test_reply_is_shown_with_numbers_and_points_in_time():
         ({"name": 5}, "name"),
         ({"volume_capabilities": [{"access_mode": {"mode": "WRITER"}}]}, "WRITER"),
         ({"secrets": {"password": 5}}, "secrets: expected a mapping of names to texts, got [secret]"),
+        ({"secrets": {5: "hunter2"}}, "secrets: expected a mapping of names to texts, got [secret]"),
         ({"secrets": "hunter2"}, "secrets: expected a mapping of names to texts, got [secret]"),
     ],
 )

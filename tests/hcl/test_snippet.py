@@ -69,7 +69,7 @@ def test_set_is_claimed_by_index():
     found = snippet.make_snippet(registrations(WRITER, count=3), "data")
 
     group, request, _ = read(found)
-    assert (group.count, request.source, request.per_alloc) == (3, "data", True)
+    assert (group.count, request.source, request.per_alloc, found.is_alone) == (3, "data", True, False)
 
 
 def test_one_of_a_set_is_a_volume_like_others():

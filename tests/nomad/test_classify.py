@@ -70,8 +70,8 @@ SENTENCES = [
     (429, "Your IP is issuing too many concurrent connections, please rate limit your calls", "retry"),
     (400, "Client sent an HTTP request to an HTTPS server.", "refused"),
     # Not Nomad.
-    (401, "", "refused"),
-    (502, "<html>", "ambiguous"),
+    (401, "Throttling", "refused"),
+    (502, "volume in use", "ambiguous"),
     (503, "", "retry"),
     (504, "", "ambiguous"),
     (500, "any other text", "refused"),

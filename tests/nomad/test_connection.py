@@ -71,7 +71,7 @@ def test_skip_verify_reads_what_go_reads_as_a_boolean(words, value):
     [
         "",
         "127.0.0.1:4646",
-        "nomad.example.net",
+        "http://\u00e9:4646",
         "ftp://a:4646",
         "http://",
         "http://a:99999",

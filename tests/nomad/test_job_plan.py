@@ -27,7 +27,11 @@ def in_task(*fields, objects=None):
 
 def test_change_says_where_and_from_what_to_what():
     """Group, task, object, field, old and new value."""
-    resources = {"Name": "Resources", "Type": "Edited", "Fields": [field("MemoryMB", "256", "512")]}
+    resources = {
+        "Name": "Resources",
+        "Type": "Edited",
+        "Fields": [field("CPU", "1", "1", "None"), field("MemoryMB", "256", "512")],
+    }
 
     assert changes(in_task(objects=[resources])) == ("group controller > task plugin > resources.MemoryMB: 256 -> 512",)
 
@@ -35,13 +39,13 @@ def test_change_says_where_and_from_what_to_what():
 def test_changes_of_job_group_and_nested_objects():
     """Each level is named, in the order of the plan."""
     check = {"Name": "Check", "Type": "Edited", "Fields": [field("Path", "/a", "/b")]}
-    service = {"Name": "Service", "Type": "Edited", "Fields": None, "Objects": [check]}
+    policy = {"Name": "RestartPolicy", "Type": "Edited", "Fields": None, "Objects": [check]}
     gone = {"Name": "old", "Type": "Deleted"}
     group = {
         "Name": "nodes",
         "Type": "Edited",
         "Fields": [field("Count", "1", "2")],
-        "Objects": [service],
+        "Objects": [policy],
         "Tasks": [gone, {"Name": "new", "Type": "Added", "Fields": [field("Driver", "", "docker", "Added")]}],
     }
     diff = {
@@ -53,7 +57,7 @@ def test_changes_of_job_group_and_nested_objects():
     assert changes(diff) == (
         "Priority: 50 -> 80",
         "group nodes > Count: 1 -> 2",
-        "group nodes > service.check.Path: /a -> /b",
+        "group nodes > restartPolicy.check.Path: /a -> /b",
         "group nodes > task old: removed",
         "group nodes > task new: added",
         "group more: added",
@@ -179,7 +183,7 @@ def test_equal_lists_and_secret_ones():
     [
         ({"ConstraintFiltered": {"missing drivers": 1}}, "missing drivers (1 node)"),
         (
-            {"ConstraintFiltered": {"${attr.platform.aws.placement.availability-zone} = eu-west-1a": 2, "a": 3}},
+            {"ConstraintFiltered": {"a": 3, "${attr.platform.aws.placement.availability-zone} = eu-west-1a": 2}},
             "${attr.platform.aws.placement.availability-zone} = eu-west-1a (2 nodes), a (3 nodes)",
         ),
         (

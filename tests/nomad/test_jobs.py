@@ -72,7 +72,7 @@ READ = jobs.PluginTask(
         ({}, {}, {"Config": {"network_mode": "host"}}, {"host_network": True}),
         ({}, {}, {"Config": {"network_mode": "bridge"}}, {}),
         ({}, {"Networks": [{"Mode": "host"}]}, {}, {"host_network": True}),
-        ({}, {"Networks": [{"Mode": "bridge"}]}, {}, {}),
+        ({}, {"Networks": [{"Mode": "bridge"}, {"Mode": "host"}]}, {}, {}),
         ({}, {}, {"Driver": "raw_exec"}, {"task_driver": "raw_exec", "host_network": True}),
         ({}, {}, {"Env": {"AWS_PROFILE": "p"}}, {"own_credentials": True}),
         ({}, {}, {"Env": {"AWS_WEB_IDENTITY_TOKEN_FILE": "f"}}, {"own_credentials": True}),

@@ -81,9 +81,9 @@ def test_error_is_one_line_with_status_and_sentence(agent, client):
 
 def test_redirect_is_not_followed(agent, client):
     """The token would go where the redirect points."""
-    agent.answer("GET", "/v1/nodes", status=307, headers={"Location": f"{agent.address}/v1/elsewhere"})
+    agent.answer("GET", "/v1/nodes", status=300, headers={"Location": f"{agent.address}/v1/elsewhere"})
 
-    with pytest.raises(errors.NomadApiError, match="status 307") as caught:
+    with pytest.raises(errors.NomadApiError, match="status 300") as caught:
         client.request("GET", "/v1/nodes")
 
     assert caught.value.kind == "refused"

@@ -73,7 +73,7 @@ def proxy():
     ("address", "environment", "found"),
     [
         (THERE, {"HTTPS_PROXY": PROXY}, PROXY),
-        (THERE, {"https_proxy": "proxy.example.net:3128"}, PROXY),
+        (THERE, {"HTTPS_PROXY": "", "https_proxy": "proxy.example.net:3128"}, PROXY),
         (THERE, {"HTTP_PROXY": PROXY}, ""),
         ("http://nomad.example.net:4646", {"HTTP_PROXY": PROXY}, PROXY),
         (THERE, {"HTTPS_PROXY": PROXY, "NO_PROXY": "*"}, ""),

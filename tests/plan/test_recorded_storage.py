@@ -88,10 +88,10 @@ def test_owner_is_not_removed_while_an_access_point_is_made_in_its_file_system()
     point = {"path": "/uploads", "uid": 1000, "gid": 1000}
     inside = UPLOADS | {"existing": None, "efs": {"file_system_id": SYSTEM, "access_point": point}}
 
-    with pytest.raises(
-        program.ProgramError, match=r"volumes\[0\].efs.file_system_id: expected volume default/shared in the"
-    ):
-        recorded.refuse_without_owner(STATE, read(inside), {})
+    refused = r"volumes\[0\].efs.file_system_id: expected volume default/shared in the"
+    for name in ("uploads", "shared"):
+        with pytest.raises(program.ProgramError, match=refused):
+            recorded.refuse_without_owner(STATE, read(inside | {"id": name}), {})
 
     recorded.refuse_without_owner(STATE, read(SHARED, inside), {})
 
@@ -131,7 +131,7 @@ def test_unrecorded_is_what_no_arn_ends_with():
     """Ids are compared with the last part of the ARNs in the state."""
     arns = ["arn:aws:ec2:us-east-1:1:volume/vol-1", "arn:aws:elasticfilesystem:us-east-1:1:file-system/fs-1"]
 
-    assert recorded_storage.unrecorded(["vol-2", "vol-1", "fs-1", "vol-2"], arns) == ("vol-2",)
+    assert recorded_storage.unrecorded(["vol-3", "vol-1", "fs-1", "vol-2", "vol-3"], arns) == ("vol-2", "vol-3")
 
 
 VOLUME = {"arn": f"arn:aws:ec2:us-east-1:1:volume/{DISK}", "availabilityZone": "us-east-1a", "encrypted": True}
@@ -169,7 +169,11 @@ def test_change_of_an_ebs_volume(changes, is_protected, problems):
     source = spec.EbsSpec(**{"availability_zone": "us-east-1a", "size_gib": 40} | changes)
 
     found = recorded_storage.check_change(
-        recorded_storage.EBS_VOLUME, source, VOLUME | {"size": 40.0}, "volumes[0].ebs", is_protected=is_protected
+        recorded_storage.EBS_VOLUME,
+        source,
+        VOLUME | {"size": 40.0, "kmsKeyId": "arn"},
+        "volumes[0].ebs",
+        is_protected=is_protected,
     )
 
     assert list(map(str, found)) == problems

@@ -8,6 +8,9 @@ import yaml
 from nomad_csi.plan import program_jobs, storage
 
 PLUGIN = {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}
+MODES = {"access_mode": "single-node-writer", "attachment_mode": "file-system"}
+DRIVER = {"name": "own", "provider": "own", "image": "own:1", "version": "1", "creates": True, "capabilities": [MODES]}
+OWN = DRIVER | {"roles": {"monolith": {"job_type": "system"}}, "secrets": {"required": ["key"]}}
 CANARY = "canary-91ab"
 
 
@@ -35,7 +38,7 @@ def test_text_comes_back_as_it_was(text):
 
 
 def test_secrets_stay_behind():
-    """Their names stay, since the plan needs them; a stack's placeholders are no secrets."""
+    """Their names stay, since the plan needs them, and the keys that a driver takes."""
     volume = {
         "id": "v",
         "plugin_id": "aws-ebs0",
@@ -43,7 +46,7 @@ def test_secrets_stay_behind():
         "secrets": {"key": CANARY},
     }
 
-    data = program_jobs.as_data({"plugins": [PLUGIN], "volumes": [volume]})
+    data = program_jobs.as_data({"plugins": [PLUGIN, {"id": "own", "driver": OWN}], "volumes": [volume]})
 
     assert CANARY not in data
     assert json.loads(data)["volumes"][0]["secrets"] == {"key": "[encrypted]"}

@@ -117,7 +117,7 @@ def _deregister(arguments: command.Arguments) -> int:
             requester=documents.requester(arguments),
         )
         outcomes = deregistration.deregister(client, arguments.volumes, options, report=output.print_progress)
-        freed = [(item.namespace, item.volume_id) for item in outcomes if arguments.dry_run and item.status == "free"]
+        freed = [(item.namespace, item.volume_id) for item in outcomes if item.status == "free"]
         for key in arguments.jobs:
             apply_jobs.stop(client, key, options.requester, is_dry_run=arguments.dry_run, without=freed)
             would = "would be " if arguments.dry_run else ""

@@ -117,7 +117,7 @@ def _granted(rules: Iterable[tuple[str, frozenset[str]]], name: str) -> frozense
     for own, granted in rules:
         by_name[own] = by_name.get(own, frozenset()) | granted
     # `fnmatch` has wildcards that Nomad does not have.
-    escaped = {item: item.replace("[", "[[]").replace("?", "[?]") for item in by_name if "*" in item}
+    escaped = {item: item.replace("[", "[[]").replace("?", "[?]") for item in by_name}
     fitting = [item for item, pattern in escaped.items() if fnmatch.fnmatchcase(name, pattern)]
     closest = min(fitting, key=lambda item: len(name) - len(item) + item.count("*"), default="")
     capabilities = by_name.get(name, by_name.get(closest, frozenset()))

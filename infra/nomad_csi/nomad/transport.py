@@ -174,7 +174,7 @@ class Transport:
         # The error of a server that requires a client certificate depends on timing.
         is_sent = not isinstance(error, _UNSENT) or isinstance(inner, ssl.SSLEOFError)
         message = f"{'no answer' if is_sent else 'no connection'}: {_cause(inner)}"
-        if isinstance(inner, TimeoutError | exceptions.ReadTimeoutError):
+        if isinstance(inner, TimeoutError):
             message = f"{message.partition(':')[0]} within {timeout_s:g} s"
         if isinstance(error, exceptions.ProxyError):
             advice = "check HTTP_PROXY and HTTPS_PROXY"

@@ -177,8 +177,7 @@ class VerifyJob(ProgramJob):
 
         Maps the path on the client to whether the mount is read-only.
         """
-        files = sorted(name for name in FILES if name in self.environment)
-        mounted = {self.environment[name]: True for name in files}
+        mounted = {self.environment[name]: True for name in FILES if name in self.environment}
         folder = self.metrics_file.rpartition("/")[0]
         return mounted | ({folder: False} if folder else {})
 
@@ -205,6 +204,8 @@ def _drop_secrets(value: Any) -> Any:
         return {
             key: dict.fromkeys(item, encrypted.PLACEHOLDER)
             if key == _SECRETS and isinstance(item, Mapping)
+            else item  # a plugin's own `secrets` are the keys that its driver takes
+            if key == "plugins"
             else _drop_secrets(item)
             for key, item in value.items()
         }

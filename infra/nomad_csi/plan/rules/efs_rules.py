@@ -54,8 +54,7 @@ def check_named(
     path: str,
 ) -> Iterator[Problem]:
     """Yield the problems between *volume* and the file system that it names; *systems* ``None``: unknown."""
-    name = volume.efs.file_system if volume.efs else None
-    if not volume.efs or name is None or systems is None:
+    if not volume.efs or (name := volume.efs.file_system) is None or systems is None:
         return
     if name not in systems:
         otherwise = "add it under file_systems, or name an id by file_system_id"
