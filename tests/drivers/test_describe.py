@@ -62,6 +62,7 @@ def test_json_has_every_field_of_the_row(driver):
 
     assert set(values) == set(catalogue.Driver.model_fields)
     assert values["external_id"]["pattern"] == driver.external_id.pattern
+    assert values["fs_types"] == (driver.fs_types and sorted(driver.fs_types))
     assert {tuple(item.values()) for item in values["capabilities"]} == driver.modes
     tiers = {name: role["evidence"]["tier"] for name, role in values["roles"].items()}
     assert tiers == {name: role.evidence.tier for name, role in driver.roles.items()}

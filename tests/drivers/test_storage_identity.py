@@ -96,6 +96,7 @@ def test_kind_of_storage(external_id):
             True,
         ),
         ("democratic-csi", {"iqn": "iqn.a", "lun": "0"}, {"iqn": "iqn.a", "lun": "1"}, False),
+        ("democratic-csi", {"iqn": "iqn.a"}, {"iqn": "iqn.a"}, False),
         ("democratic-csi", {"nqn": "nqn.a", "nsid": "1"}, {"nqn": "nqn.a", "nsid": "1"}, True),
         ("democratic-csi", {"server": "nas", "share": "a"}, {"server": "nas", "share": "/a"}, True),
         ("csi-hostpath", {"server": "nas", "share": "/a"}, {"server": "nas", "share": "/a"}, False),

@@ -139,13 +139,14 @@ def test_all_of_it_as_json(stack):
     """What stays in AWS, without a manager, has its tags, but none that is secret."""
     resources = stack.document["deployment"]["resources"]
     del resources[9]["outputs"]["context"]
-    resources.insert(8, resource(f"{STORAGE}-b", id=7, parent=EBS, outputs={"tags": None}))
+    more = resource(f"{STORAGE}-b", id=7, parent=EBS, outputs={"tags": None})
+    resources[8:8] = [more, resource(f"{STORAGE}-c", parent=EBS)]
 
     found = eject.plan_ejection(stack, "dev")
 
     kind, message = "aws:ebs/volume:Volume", "is secret and is not in any file: add it, or it is dropped"
     assert found.as_json() == {
-        "forgotten": [MADE, VOLUME, f"{STORAGE}-b", STORAGE, EBS, JOB, PLUGIN, NOMAD],
+        "forgotten": [MADE, VOLUME, f"{STORAGE}-c", f"{STORAGE}-b", STORAGE, EBS, JOB, PLUGIN, NOMAD],
         "kept": [ROOT, AWS, OTHER_AWS, BUCKET],
         "left_in_aws": [
             {"type": kind, "id": "vol-0123456789abcdef0", "tags": {"owner": "shop/dev"}},
@@ -297,9 +298,10 @@ def test_rejects_a_stack_that_changed_while_one_was_asked(stack, tmp_path):
 def test_an_ejection_that_was_broken_off_goes_on(stack, tmp_path, run):
     """What was forgotten first stays forgotten; the rest follows, and its files with it."""
     stack.forget((MADE,), protected=False)
+    (tmp_path / "out/jobs").mkdir(parents=True)
+    (tmp_path / "out/jobs/ebs-node.nomad.hcl").write_text(HCL)
 
-    run(stack)
-
+    assert run(stack)[1] == f"1 of 2 files written below {tmp_path / 'out'}"
     assert [each["urn"] for each in stack.export()["deployment"]["resources"]] == [ROOT, AWS, OTHER_AWS, BUCKET]
     assert (tmp_path / "out/volumes/prod/mysql.volume.hcl").exists()
 

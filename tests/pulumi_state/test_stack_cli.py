@@ -32,17 +32,18 @@ def stack(tmp_path):
     return stack_cli.PulumiStack(folder=tmp_path, name="dev")
 
 
-def test_an_export_is_that_of_the_named_stack(pulumi, stack):
-    """Its secrets stay encrypted."""
+def test_an_export_is_that_of_the_named_stack(pulumi, stack, tmp_path):
+    """Else of the one that is selected; its secrets stay encrypted."""
     calls = pulumi("echo '{\"deployment\": {}}'")
 
     assert stack.export() == {"deployment": {}}
-    assert calls() == ["stack export --stack dev --non-interactive --color never"]
+    stack_cli.PulumiStack(folder=tmp_path).export()
+    assert calls() == [f"stack export {named}--non-interactive --color never" for named in ("--stack dev ", "")]
 
 
 def test_pulumi_runs_in_the_folder_of_the_program(pulumi, stack, tmp_path):
     """There it finds Pulumi.yaml, and the stack that is selected."""
-    pulumi('echo "{\\"folder\\": \\"$PWD\\"}"')
+    pulumi('echo "{\\"folder\\": \\"$PWD$NOMAD_CSI_IMPORTS\\"}"')
 
     assert stack.export() == {"folder": str(tmp_path)}
 

@@ -1,5 +1,7 @@
 """Where the file of a stack's config is, and what it says of a value that Pulumi decrypted."""
 
+from pathlib import Path
+
 import pytest
 import yaml
 
@@ -91,11 +93,13 @@ def test_file_that_does_not_say_what_is_encrypted_is_refused(tmp_path, text, got
         ({"shop:storage": None, "nomad-csi:storage": {}}, ["nomad-csi:storage", "nomad-csi:namespace"]),
     ],
 )
-def test_settings_are_those_of_the_project_if_that_has_a_spec(tmp_path, config, keys):
-    """Else those of ours, alone."""
+def test_settings_are_those_of_the_project_if_that_has_a_spec(tmp_path, monkeypatch, config, keys):
+    """Else those of ours, alone. The project may be above the current folder."""
     (tmp_path / "Pulumi.yaml").write_text("name: shop")
+    (tmp_path / "config").mkdir()
+    monkeypatch.chdir(tmp_path / "config")
 
-    found = stack_config.find_config({"config": config}, tmp_path / "Pulumi.prod.yaml")
+    found = stack_config.find_config({"config": config}, Path("Pulumi.prod.yaml"))
 
     assert [found.key("storage"), found.key("namespace")] == keys
     for other in ({"volumes": []}, {"config": [1]}):

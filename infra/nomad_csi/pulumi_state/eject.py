@@ -188,7 +188,7 @@ def _volume(resource: Resource, remarks: list[str]) -> tuple[str, str]:
             raise errors.RefusedError(
                 f"volume {key}: the state does not hold its external id; run `pulumi up`, then eject"
             )
-        inputs |= {"externalId": outputs["externalId"], "context": outputs.get("context") or {}}
+        inputs |= {"externalId": outputs["externalId"], "context": outputs.get("context")}
     return f"volumes/{key}.volume.hcl", documents.volume_file(desired.parse_inputs(inputs))
 
 
