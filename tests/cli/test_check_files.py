@@ -81,7 +81,7 @@ SECRETS = """\
 classes:
   fast: {secrets: {key: CANARY-1}}
 plugins:
-  - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1, environment: {PROXY: "http://u:CANARY-2@proxy:80"}}
+  - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1, environment: {PROXY: "http://u:CANARY-2@p", secrets: x}}
 volumes:
   - id: a
     plugin_id: aws-ebs0

@@ -232,7 +232,7 @@ MORE = {
     ),
     "a client without Docker, whose privileges are not known": lambda make: make.found(
         clients=(
-            make.node(),
+            make.node(driver_attributes={}),
             make.node(node_id="n2", name="client-2", drivers={"docker": False}, driver_attributes={}),
             make.node(node_id="n3", name="client-3", drivers={"raw_exec": True}, driver_attributes={}),
         ),

@@ -96,7 +96,14 @@ def test_report_and_its_page_have_everything(make, whole, monkeypatch):
         volumes=(
             make.volume(size_bytes=1),
             make.volume(key="prod/kafka", external_id="fs-1", plugin_id="efs", segments=zones, claims=2, size_bytes=1),
-            make.volume(key="default/odd", external_id="c", plugin_id="other", claims=3, schedulable=False),
+            make.volume(
+                key="default-2/odd",
+                segments=({"rack": "1"},),
+                external_id="c",
+                plugin_id="other",
+                claims=3,
+                schedulable=False,
+            ),
             make.volume(key="default/gone", is_registered=False, claims=0, external_id="", size_bytes=2**30),
         ),
         claimed_keys=["first", "second", "third"],
@@ -111,7 +118,7 @@ def test_report_and_its_page_have_everything(make, whole, monkeypatch):
         cluster_report.read_smoke(json.dumps(SMOKE | changes), "smoke.json")
         for changes in (
             {"volume_id": "mysql"},
-            {"volume_id": "odd", "status": "failed", "left_behind": ["a file"]},
+            {"namespace": "default-2", "volume_id": "odd", "status": "failed", "left_behind": ["a file"]},
             {"namespace": "prod", "volume_id": "kafka", "status": "failed", "not_verified": ["it hung", "x"]},
         )
     ]
@@ -169,6 +176,8 @@ def test_spec_is_compared_with_what_is_there(ask):
     assert [(row["volume_id"], row["status"], row["evidence"]) for row in wrong] == [("gone", "missing", "-")]
     assert len(found.data["volumes"]) == 13
     assert "volume-missing" in [item.code for item in found.findings]
+    hidden, _ = ask(6, 12, plan=plan, kind=type("VolumesRefused", (Refused,), {"refused": "/v1/volume/csi/"}))
+    assert {row["status"] for row in hidden.data["volumes"]} == {"ok", "missing"}
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_efs_is_asked_where_a_volume_is_on_it(monkeypatch, external_id, asked):
     monkeypatch.setattr(file_systems, "read_file_systems", calls.append)
     monkeypatch.setattr(ebs_volumes, "read_volumes", lambda *_: {})
 
-    read_account.read_storage([external_id], regions.Region(name="us-east-1"))
+    read_account.read_storage([external_id, "vol-2"], regions.Region(name="us-east-1"))
     nothing = read_account.read_storage([external_id], regions.Region(reason="left out", is_expected=True))
 
     assert calls == asked
@@ -175,6 +175,7 @@ def test_owner_records_are_read_where_volumes_are_or_may_be(context, scripted, m
         ({"clients": situations.UNKNOWN}, {}, 0),
         ({}, {"instances": situations.UNKNOWN}, 0),
         ({}, {"instances": {}}, 0),
+        ({}, {"instances": {conftest.INSTANCE_ID: conftest.make_machine(profile_arn="")}}, 0),
         ({"tasks": (conftest.make_task(),)}, {}, 0),
         ({"tasks": (conftest.make_task("controller", own_credentials=True),)}, {}, 0),
     ],

@@ -235,7 +235,7 @@ def test_claim_without_its_node_plugin_is_not_green(hurt_report):
     client, subject = claim["node_name"], f"volume {held['namespace']}/{held['volume_id']}"
     gone = findings.finding("claim-without-node-plugin", f"plugin p on {client}", found="none", about=(subject,))
     drain = findings.finding("claim-node-draining", f"client {client}", found="draining", about=(subject,))
-    other = findings.finding("claim-node-draining", "client other", found="draining", about=(subject,))
+    other = findings.finding("claim-node-draining", f"client other-{client}", found="draining", about=(subject,))
 
     lost = findings.finding("claim-without-controller", subject, found="none healthy")
 

@@ -31,7 +31,7 @@ DENY = {"Effect": "Deny", "Action": "ec2:*", "Resource": "*"}
         ([allow()], False, True),
         ([allow("ec2:*")], False, True),
         ([allow(["EC2:attachvolume"])], False, True),
-        ([allow("ec2:DetachVolume")], False, False),
+        ([allow(["ec2:DetachVolume", "ec2:[a]ttachVolume"])], False, False),
         ([allow(resource="arn:aws:ec2:*:*:volume/*")], False, True),
         ([allow(resource="arn:aws:ec2:*:*:instance/*")], False, False),
         ([{"Effect": "Allow", "Action": "ec2:*", "NotResource": "arn:aws:s3:::*"}], False, None),

@@ -15,7 +15,7 @@ from tests.plugin_samples import READY
 
 JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
-SILENT = dataclasses.replace(READY, status="silent", detail="no answer within 5 s")
+SILENT = dataclasses.replace(READY, status="silent", detail="no answer within 5 s", name="", node_capabilities=None)
 RUN = spec.OnNodesSpec(image="x/y:1", state_dir="/s")
 
 

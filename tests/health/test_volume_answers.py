@@ -46,7 +46,7 @@ def volume(name, **changes):
         ),
         ({"name": "other.csi"}, (200, []), [("provider-differs", "other.csi behind /csi.sock")]),
         ({}, (200, []), [("instance-unknown", "/csi.sock")]),
-        ({"endpoint": "/plugins/alloc-a/csi.sock"}, (200, []), []),
+        ({"endpoint": "/plugins/alloc-a/csi.sock", "name": ""}, (200, []), []),
         (
             {"endpoint": "/plugins/alloc-a/csi.sock"},
             (403, "Permission denied"),

@@ -189,7 +189,7 @@ def _status_of_rows(
     idle = {node.node_id for node in all_nodes if eligibility.not_counted(expectation, node)}
     least = policy.needed_controllers(expectation, expected, expectation.controllers)
     enough_controllers = len(_healthy(rows, "controller")) >= least
-    on_nodes = {(row.alloc_id, row.code) for row in rows if row.role == "node" and expectation.monolith}
+    on_nodes = {(row.alloc_id, row.code) for row in rows if row.role == "node"}
     for row in rows:
         is_told = row.role == "controller" and (row.alloc_id, row.code) in on_nodes  # one task, one finding
         if not is_told and not (row.is_extra and row.node_id in idle):

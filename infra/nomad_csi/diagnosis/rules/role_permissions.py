@@ -31,7 +31,7 @@ def allows(
     for statement in (item for document in documents for item in _list(document.get("Statement"))):
         if "NotAction" in statement or "NotResource" in statement:
             applies[statement["Effect"]].add(None)
-        elif _fits(statement["Action"], action) and _fits(statement.get("Resource", "*"), resource):
+        elif _fits(statement["Action"], action) and _fits(statement["Resource"], resource):
             applies[statement["Effect"]].add(known.get(_as_text(statement.get("Condition") or {})))
     if True in applies["Deny"] or applies["Allow"] <= {False}:
         return False
