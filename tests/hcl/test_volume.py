@@ -123,7 +123,10 @@ def test_rejects_what_is_no_size(size):
 @pytest.mark.parametrize(
     ("document", "problem"),
     [
-        ({"capability": [{"mode": "x"}]}, "capability: expected only access_mode and attachment_mode, got mode"),
+        (
+            {"capability": [{"mode": 1, "a": 2}]},
+            "capability: expected only access_mode and attachment_mode, got a, mode",
+        ),
         ({"mount_options": [{"flags": []}]}, "mount_options: expected only fs_type and mount_flags, got flags"),
         ({"topology_request": [{"zones": []}]}, "topology_request: expected only preferred and required, got zones"),
         ({"mount_options": [{"mount_flags": "ro"}]}, "mount_options.mount_flags: expected a list of texts"),
@@ -134,7 +137,7 @@ def test_rejects_what_is_no_size(size):
         ({"id": ["x"]}, "id: expected a text"),
         ({"context": "x"}, "context: expected a block"),
         ({"context": ""}, "context: expected a block"),
-        ({"capability": [{"__labels__": ["x"]}]}, "capability: expected a block without a label"),
+        ({"capability": [{}, {"__labels__": ["x"]}]}, "capability: expected a block without a label"),
         ({"secrets": {"password": ["hunter2"]}}, "secrets.password: expected a text"),
     ],
 )
@@ -147,6 +150,7 @@ def test_rejects_what_nomad_refuses(document, problem):
 
 
 FILE = """# Its secrets (password, token) are sent with the registration and stand in no file.
+# Other volumes may stand for the same storage (shares_storage).
 # 2 of its mount flags are encrypted and in no file: only `pulumi up` sends them.
 type = "csi"
 id = "mysql"
@@ -180,6 +184,7 @@ def test_file_is_a_registration_that_counts_what_it_does_not_hold(tmp_path, text
 
     assert (found.path, found.document.namespace, found.secret_names) == (str(path), namespace, secret_names)
     assert found.document.mount_options.mount_flags == ("noatime", *[encrypted.PLACEHOLDER] * hidden)
+    assert found.document.shares_storage is (hidden > 0)
 
 
 ID = "letters, digits, '.', '_' and '-', an index such as [0] at most"

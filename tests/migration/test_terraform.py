@@ -120,6 +120,16 @@ def test_other_jobs_stay_with_terraform():
     assert said == []
 
 
+def test_job_in_json_is_read():
+    """Terraform keeps what was given, in either form."""
+    task = {"Name": "t", "CSIPluginConfig": {"ID": "aws-ebs0", "Type": "node"}}
+    job = json.dumps({"ID": "j", "TaskGroups": [{"Name": "g", "Tasks": [task]}]})
+
+    [file] = read(managed("nomad_job", "ebs", {"jobspec": job}))[0]
+
+    assert [plugin.id for _, _, plugin in file.jobs[0].plugins()] == ["aws-ebs0"]
+
+
 @pytest.mark.parametrize(
     ("value", "why"),
     [
