@@ -51,6 +51,8 @@ def test_credentials_that_changed_are_used(monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "second")
 
     assert access_key(calls.client("ec2", REGION)) == "second"
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "third")
+    assert "Token=third" in calls.client("ec2", REGION).generate_presigned_url("describe_volumes")
 
 
 @pytest.mark.parametrize(

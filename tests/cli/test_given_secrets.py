@@ -50,3 +50,6 @@ def test_given_secrets_take_precedence_over_those_of_the_spec(tmp_path):
     )
 
     assert (filled.secrets, filled.external_id) == ({"username": "me", "password": "new"}, "nas#share")
+    with pytest.raises(errors.SpecError) as caught:
+        documents.read_paths([path], "default").filled({}, {name: {} for name in "dbca"})
+    assert [problem.got for problem in caught.value.problems] == ["'a'", "'b'", "'c'", "'d'"]

@@ -70,11 +70,12 @@ def test_region_and_namespace_are_those_of_the_config(stack, monkeypatch):
     assert (found.address, found.region, found.namespace) == (NOBODY, "us", "test")
 
 
-def test_rejects_an_address_that_is_encrypted(stack, capsys):
+@pytest.mark.parametrize(("setting", "option"), [("address", "--address"), ("insecureHttp", "--insecure-http")])
+def test_rejects_a_setting_that_is_encrypted(stack, capsys, setting, option):
     """Before NOMAD_ADDR is asked in its place; the option helps."""
-    assert cli.main(["verify", stack(address={"secure": "v1:abc"})]) == 2
+    assert cli.main(["verify", stack(**{setting: {"secure": "v1:abc"}})]) == 2
 
-    told = "config.nomad-csi:address: expected text, in clear, got an encrypted value; name it: --address"
+    told = f"config.nomad-csi:{setting}: expected text, in clear, got an encrypted value; name it: {option}"
     assert told in capsys.readouterr().err
 
 
@@ -92,7 +93,7 @@ def test_rejects_two_configs_that_name_two_clusters(stack, capsys):
     [
         ({"address": "https://10.0.0.1:4646"}, [], "https://10.0.0.1:4646"),
         ({"address": "https://10.0.0.1:4646"}, ["--address", "https://10.0.0.2:4646"], "https://10.0.0.2:4646"),
-        ({}, [], "unix://${NOMAD_SECRETS_DIR}/api.sock"),
+        ({"address": ""}, [], "unix://${NOMAD_SECRETS_DIR}/api.sock"),
     ],
 )
 def test_job_that_verifies_asks_the_nomad_of_the_config(stack, monkeypatch, capsys, settings, words, expected):

@@ -80,10 +80,12 @@ def test_a_list_whose_token_comes_twice_ends_with_an_error(connected):
     plugin, connection = connected
     asked = rpc.RPCS["ListSnapshots"]
 
-    with pytest.raises(errors.CsiError, match="ListSnapshots: the pages never end: a token came twice"):
-        list(rpc.pages(connection, rpc.request_of(asked, {"max_entries": 1}), timeout_s=deadlines.PATIENT_S))
+    for first in ("", "more"):
+        request = rpc.request_of(asked, {"max_entries": 1, "starting_token": first})
+        with pytest.raises(errors.CsiError, match="ListSnapshots: the pages never end: a token came twice"):
+            list(rpc.pages(connection, request, timeout_s=deadlines.PATIENT_S))
 
-    assert [request.starting_token for request in plugin.requests] == ["", "more"]
+    assert [request.starting_token for request in plugin.requests] == ["", "more", "more"]
 
 
 def test_time_limit_is_for_all_pages(monkeypatch):

@@ -7,7 +7,7 @@ import types
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.nomad import volumes
+from nomad_csi.nomad import snapshots, volumes
 from nomad_csi.plan import registration
 
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
@@ -43,13 +43,18 @@ def test_payload_of_a_bare_volume_has_mount_options():
 
 def test_a_refusal_that_repeats_a_secret_does_not_show_it(agent, client):
     """Not even the half of it that is left where a long sentence is cut."""
-    document = dataclasses.replace(MYSQL, secrets={"password": "canary-of-the-volume"})
-    agent.answer("PUT", "/v1/volume/csi/mysql", "x" * 500 + " canary-of-the-volume", status=500)
+    secrets = {"password": "canary-of-the-volume"}
+    new = snapshots.NewSnapshot(namespace="default", volume_id="mysql", name="s", secrets=secrets)
+    for path in ("volume/csi/mysql", "volumes/snapshot"):
+        agent.answer("PUT", f"/v1/{path}", "x" * 500 + " canary-of-the-volume", status=500)
 
-    with pytest.raises(errors.NomadApiError) as caught:
-        volumes.register(client, document)
-
-    assert caught.value.message == "x" * 500 + " [secret]"
+    for send in (
+        lambda: volumes.register(client, dataclasses.replace(MYSQL, secrets=secrets)),
+        lambda: snapshots.create(client, new),
+    ):
+        with pytest.raises(errors.NomadApiError) as caught:
+            send()
+        assert caught.value.message == "x" * 500 + " [secret]"
 
 
 def test_other_404_is_an_error(agent, client):

@@ -186,3 +186,16 @@ def test_new_volume_is_not_compared():
     found = recorded_storage.check_change(recorded_storage.EBS_VOLUME, source, {}, "ebs", is_protected=True)
 
     assert list(found) == []
+
+
+def test_change_of_an_access_point():
+    """Its folder stays with the data; the numbers of a state are shown as those of a spec."""
+    point = {"arn": "arn:aws:elasticfilesystem:us-east-1:1:access-point/fsap-1", "posixUser": {"uid": 7.0, "gid": 8.0}}
+    source = spec.EfsSpec(file_system_id=SYSTEM, access_point={"path": "/a", "uid": 7, "gid": 9})
+
+    [problem] = recorded_storage.check_change(recorded_storage.ACCESS_POINT, source, point, "efs", is_protected=True)
+
+    assert str(problem) == (
+        "efs.access_point.gid: expected 8: fsap-1 is protected, and would be replaced, with its data left in the folder, "
+        "got 9; set protect: false, run `pulumi up`, and change it then"
+    )

@@ -422,7 +422,7 @@ def _is_on_host(task_driver: str, network_mode: str) -> bool:
 
 def tasks_of_plan(job: model.PluginJob) -> PluginTask:
     """Return the task of a planned *job*."""
-    words = " ".join((*job.environment, *job.secret_variables, *(item.data for item in job.templates)))
+    words = " ".join((*job.environment, *(item.data for item in job.templates)))
     return PluginTask(
         job_id=job.job_id,
         namespace=job.namespace,
