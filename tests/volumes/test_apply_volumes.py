@@ -191,6 +191,8 @@ def test_answer_closes_the_circuit_breaker_again():
         f"PUT /v1/volume/csi/v1: not sent: plugin efs did not answer for 3 volumes in a row: {HANGS}; run it again "
         "once it answers"
     )
+    breaker.fail(volume(0), errors.NomadApiError("PUT", path(0), BUSY, kind="retry", advice="see its log"))
+    assert str(breaker.refusal(volume(1))).endswith(f"did not answer for 4 volumes in a row: {BUSY}; see its log")
 
     breaker.answer(volume(0))
 
