@@ -37,8 +37,8 @@ def task(role="node", **changes):
 def before(node, ran):
     """Judge what is to run on clients a and b beside a job with an instance on a."""
 
-    def check(*tasks, clients=("a", "b"), allocation=None, **of_other):
-        item = other(ran("node", "a", **allocation or {}), **{"stands_for": "node"} | of_other)
+    def check(*tasks, clients=("a", "b"), on=("a",), allocation=None, **of_other):
+        item = other(*(ran("node", name, **allocation or {}) for name in on), **{"stands_for": "node"} | of_other)
         there = [each if not isinstance(each, str) else node(each) for each in clients]
         found_ = conflicts.Beside(others=(item,), clients=tuple(there)).check(tasks or (task(),))
         return [(each.severity, str(each)) for each in found_]
@@ -48,9 +48,12 @@ def before(node, ran):
 
 def test_job_of_another_namespace_is_taken_over_there(before):
     """The spec's plugin runs in one namespace."""
-    [(_, said)] = before(namespace="storage", job_id="ol$")
+    [(_, said)] = before(namespace="storage", job_id="ol$", clients="abcde", on="edcba")
 
-    assert "the job belongs to no stack; take it over (job_ids: {node: ol$}, namespace: storage and adopt: true" in said
+    assert (
+        "found instances on a, b, c, d, e; the job belongs to no stack; take it over (job_ids: {node: ol$}, namespace: storage and adopt: true"
+        in said
+    )
     assert "`nomad job stop -namespace storage 'ol$'`" in said
 
 
@@ -71,6 +74,8 @@ def test_job_that_no_job_of_the_plan_can_become_is_only_stopped(before, changes)
         ({"constraints": (model.Constraint(attribute="${node.class}", operator="=", value="disks"),)}, False),
         ({"constraints": (model.Constraint(attribute="${node.class}", operator="=", value=""),)}, True),
         ({"task_driver": "podman"}, True),
+        ({"role": "monolith"}, True),
+        ({"role": "controller"}, False),
     ],
 )
 def test_only_clients_that_the_plans_job_would_use_count(before, given, is_told):

@@ -187,6 +187,7 @@ def test_token_that_may_not_plan_compares_sources(draw, scripted, cluster, edit,
     assert "submit-job in namespace default" in remark
     assert drawn.as_json()["not_compared"] == (edit is None)
     if edit is None:
+        assert draw(owner=SHOP)[1][0][1] == "not compared"
         assert drawn.as_table().endswith("0 of 3 would change, 1 not compared; 2 equal, not shown")
     else:
         assert remark.startswith("compared by the source it was registered with, not by Nomad's plan: ")

@@ -515,7 +515,7 @@ def runs_beside(cluster, *, kind="node", owner="", job_ids=("plugin-aws-ebs-node
 
 
 @pytest.mark.parametrize("step", ["create", "update", "preview"])
-def test_nothing_is_started_beside_another_job_of_the_plugin(context, cluster, step):
+def test_nothing_is_started_beside_another_job_of_the_plugin(context, cluster, heard, step):
     """Neither registered nor recorded; the refusal names the job, its owner and both ways out."""
     answers(cluster, job=RUNNING if step == "update" else None, planned=plan("Added", 0))
     runs_beside(cluster, owner="shop/prod")
@@ -529,7 +529,7 @@ def test_nothing_is_started_beside_another_job_of_the_plugin(context, cluster, s
         "{node: plugin-aws-ebs-nodes} and adopt: true at the plugin), or stop it while none of the plugin's volumes is "
         "claimed (`nomad job stop -namespace storage plugin-aws-ebs-nodes`)"
     )
-    assert registered(cluster) == []
+    assert (registered(cluster), heard["warn"]) == ([], [])
     assert cluster.sent("PUT") == []
 
 

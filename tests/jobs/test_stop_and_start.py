@@ -48,9 +48,9 @@ def run(agent, who, hcl=None):
     JOB.create(agent.context(), inputs)
 
 
-def outcome(call, *given, adopts, **how):
+def outcome(call, *given, adopts, owner="shop/prod", **how):
     """Return whether it was done."""
-    who = ownership.Requester(owner="shop/prod", adopts=adopts)
+    who = ownership.Requester(owner=owner, adopts=adopts)
     try:
         call(*given, who, **how)
     except errors.RefusedError:
@@ -67,6 +67,8 @@ def test_job_is_stopped_for_its_owner(agent, who, adopts):
     is_permitted = adopts or who in {"no owner", "the owner"}
     expected = "done" if is_permitted else "refused"
 
+    of_nobody = outcome(apply.stop, agent.client(), KEY, adopts=adopts, owner="", is_dry_run=True)
+    assert of_nobody == ("done" if adopts or who == "no owner" else "refused")
     assert outcome(apply.stop, agent.client(), KEY, adopts=adopts, is_dry_run=True) == expected
     assert agent.left() == before
     assert outcome(apply.stop, agent.client(), KEY, adopts=adopts) == expected

@@ -50,7 +50,10 @@ def test_rights_are_those_in_the_namespace_of_the_connection(scripted):
     with nomad.Nomad(nomad.Connection(address=scripted.address, namespace="shop")) as client:
         hold.StorageHoldResource().delete(resource.Context(connect=lambda: client), DISK, {"storageId": DISK})
 
-    assert f"/v1/var/{ownership.FOLDER}/~?namespace=shop" in [path for path, _ in scripted.sent("GET")]
+    assert [path for path, _ in scripted.sent("GET") if "/var" in path] == [
+        f"/v1/var/{ownership.FOLDER}/~?namespace=shop",
+        "/v1/vars?namespace=%2A&prefix=nomad-csi%2Fvolumes%2F",
+    ]
 
 
 def test_record_of_a_volume_that_this_run_removes_does_not_count(context, found):
