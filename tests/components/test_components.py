@@ -24,21 +24,6 @@ def tokens(cloud):
     return sorted(f"{item.token} {item.name}" for item in made)
 
 
-def test_stack_has_one_id_that_does_not_hang_on_its_name(cloud):
-    """At the root, declared by whichever component comes first, for all of them."""
-
-    def program():
-        EbsVolume("mysql", EBS)
-        EbsVolume("pg", EBS)
-        CsiPlugin("aws-ebs0", {"driver": "aws-ebs", "aws_region": "us-east-1"})
-
-    cloud.settle(program)
-
-    assert [(item.name, item.inputs) for item in cloud.recorder.made if item.token == IDENTITY] == [
-        ("nomad-csi", {"stack": "storage/prod"})
-    ]
-
-
 def test_storage_that_an_interrupted_run_left_is_named_before_a_second_one_is_made(cloud):
     """EC2 makes another volume for the same request."""
     cloud.recorder.left = ["vol-1"]

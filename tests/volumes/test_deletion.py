@@ -256,17 +256,19 @@ def test_attached_volume_keeps_registration_and_data(run, running, registered, i
 
 def test_all_volumes_together_are_waited_for_as_long_as_one(running, made):
     """What one has waited for its claims is not left for the others."""
-    keys = [("default", name) for name in ("one", "two", "three")]
-    for key in keys:
-        running.register(key[1], made("/".join(key)))
-        running.claim(key[1])
-    requests = [
-        deletion_proof.DeletionRequest(namespace=key[0], volume_id=key[1], confirmation="/".join(key)) for key in keys
-    ]
-    options = deletion_proof.DeletionOptions(wait_s=3, aws_region=REGION, owner=OWNER)
+    requests = []
+    for name in ("one", "two", "three"):
+        key = f"default/{name}"
+        running.register(name, made(key))
+        running.claim(name)
+        requests.append(deletion_proof.DeletionRequest(namespace="default", volume_id=name, confirmation=key))
     began = running.client.clock.now()
 
-    assert [each.status for each in deletion.delete(running.client, requests, options)] == ["claimed"] * 3
+    found = deletion.delete(
+        running.client, requests, deletion_proof.DeletionOptions(wait_s=3, owner=OWNER, aws_region=REGION)
+    )
+
+    assert [each.status for each in found] == ["claimed"] * 3
     assert running.client.clock.now() - began == pytest.approx(3, abs=0.5)
 
 

@@ -42,12 +42,12 @@ def test_deleted_volume_shows_its_storage_its_snapshot_and_why_that_is_good():
     found = deletion_proof.DeletionOutcome(**PLACE, status="deleted", **known)
 
     assert found.cells == ("vol-1", "snap-1", "why; last snapshot: ready")
-    assert {
+    texts = {
         status: explain.deletion_outcome(dataclasses.replace(found, status=status))
-        .removeprefix("volume prod/mysql ")
-        .removesuffix(": why; last snapshot snap-1")
         for status in ("deleted", "gone", "kept", "unknown", "failed")
-    } == {
+    }
+    last = ": why; last snapshot snap-1"
+    assert {status: text.removeprefix("volume prod/mysql ").removesuffix(last) for status, text in texts.items()} == {
         "deleted": "is deleted with its storage vol-1",
         "gone": "was gone already",
         "kept": "is deregistered, and its storage vol-1 is not deleted",
