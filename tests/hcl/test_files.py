@@ -171,10 +171,10 @@ def test_left_over_is_what_nomad_csi_wrote_edited_or_not(tmp_path, plan, externa
     disk.write_all(tmp_path, rendered)
     text = rendered["volumes/default/mysql.volume.hcl"]
     (tmp_path / "volumes/default/a.volume.hcl").write_text(text)
-    (tmp_path / "volumes/b.volume.hcl").write_text(text + "# note\n")
+    (tmp_path / "volumes/z.volume.hcl").write_text(text + "# note\n")
     (tmp_path / "volumes/own.hcl").write_text("mine")
 
-    assert documents.left_over(tmp_path, rendered) == ("volumes/b.volume.hcl", "volumes/default/a.volume.hcl")
+    assert documents.left_over(tmp_path, rendered) == ("volumes/default/a.volume.hcl", "volumes/z.volume.hcl")
 
 
 @pytest.mark.parametrize("way", ["write", "check"])
@@ -233,7 +233,8 @@ def test_links_within_the_folder_stay_allowed(tmp_path):
             "FILE`",
         ),
         ("a = 1\n", "expected a job file, a volume file or an IAM policy, got none of them"),
-        ("locals {\n  id = 1\n}\n", "expected a job file, a volume file or an IAM policy, got none of them"),
+        ("locals {\n}\nid = 1\n", "expected a job file, a volume file or an IAM policy, got none of them"),
+        ("variables {\n}\nid = 1\n", "expected a job file, a volume file or an IAM policy, got none of them"),
         ('id = "x"\ntype = "nfs"\n', 'expected a CSI volume (type = "csi"), got a volume of another type'),
     ],
 )

@@ -40,8 +40,8 @@ GOLDEN = {
     ),
     "a blank line in a block has no spaces": ("b {\na=1\n\nc=2\n}\n", "b {\n  a = 1\n\n  c = 2\n}\n"),
     "two brackets on a line are one level": (
-        "a=[{\nb=1\n},{\nc=2\n}]\nd=1\n",
-        "a = [{\n  b = 1\n  }, {\n  c = 2\n}]\nd = 1\n",
+        "a=[{\nb=1\n},{\nc=2\n}]\nd=[\n[\n1,\n]]\ne=1\n",
+        "a = [{\n  b = 1\n  }, {\n  c = 2\n}]\nd = [\n  [\n    1,\n]]\ne = 1\n",
     ),
     "comments behind values": (
         "a=1 # one\nlonger=22// two\nc {# three\n}\n",

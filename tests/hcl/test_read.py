@@ -373,7 +373,9 @@ def test_option_without_a_name_or_a_value_is_refused(option):
 
 def test_a_local_whose_list_holds_an_unknown_is_unknown():
     """The list is not used with a part of its items."""
-    found = read.reading('locals {\n  l = [f(1), 2]\n}\na = local.l\nb = "${f(\n1)}"\nc = "x%{if y}"\n', "x", "job")
+    found = read.reading(
+        'locals {\n  l = [f(1), 2]\n}\na = local.l\nb = "${f(\n1)}" == 1\nc = "x%{if y}"\n', "x", "job"
+    )
 
     expected = [(2, "f(1)"), (4, "local.l"), (5, "${f("), (7, "%{if y}")]
     assert [(item.line, item.expression) for item in found.unknown] == expected

@@ -24,7 +24,7 @@ MYSQL = {
     "external_id": "vol-0123456789abcdef0",
     "capability": CAPABILITY,
     "mount_options": [{"fs_type": "ext4", "mount_flags": ["noatime"]}],
-    "topology_request": ZONE,
+    "topology_request": [{"preferred": None} | ZONE[0]],
     "secrets": {"key": "hunter2"},
     "parameters": None,
     "context": {},
@@ -165,7 +165,7 @@ def test_rejects_what_is_no_state_of_a_known_version(text):
 
 def test_a_state_is_told_from_other_files():
     """By the version of Terraform near its top."""
-    assert terraform.is_state(state())
+    assert terraform.is_state(f"\n{state()}")
     assert not terraform.is_state('{"Volumes": []}')
     assert not terraform.is_state('job "terraform_version" {}')
 

@@ -145,7 +145,7 @@ def _job(instance: aws_storage.TerraformObject, remarks: model.Remarks) -> parse
         reason = f"the job of {instance.address} cannot be read: {why}; read it from the cluster, with --cluster"
         remarks.add("missing", instance.address, 0, reason)
         return parsed.File(name=instance.address, kind="job")
-    return file if runs_plugin and not why else None
+    return file if runs_plugin else None
 
 
 def _volume(instance: aws_storage.TerraformObject, remarks: model.Remarks) -> parsed.File | None:
@@ -171,7 +171,7 @@ def _drop_redacted(content: values.Map, instance: aws_storage.TerraformObject, r
     """Remove redacted values that Terraform read from Nomad, and add a remark on values that it never stores."""
     unknown = [what for name, what in _WRITE_ONLY.items() if instance.attributes.get(name)]
     for options in values.blocks(content, "mount_options"):
-        for name in [name for name, value in options.items() if value in (None, "", [])]:
+        for name in [name for name, value in options.items() if value in (None, "")]:
             del options[name]
         flags = options.get("mount_flags")
         if isinstance(flags, list) and REDACTED in flags:
