@@ -150,18 +150,21 @@ def test_our_mocks_take_replies_for_functions_and_types(mocks):
     mocks.replies = {
         "pulumi:pulumi:StackReference": {"outputs": {"pluginId": "ebs0"}},
         "aws:index/getRegion:getRegion": {"region": "eu-west-1"},
+        "aws:ec2/subnet:Subnet": {"availabilityZone": "eu-west-1b"},
     }
 
     @pulumi.runtime.test
     def program():
         plugin_id = pulumi.StackReference("acme/platform/prod").require_output("pluginId")
         subnet = aws.ec2.Subnet.get("own", "subnet-0abc12345")
-        return pulumi.Output.all(subnet.id, plugin_id, aws.get_region().region).apply(found.extend)
+        return pulumi.Output.all(subnet.id, subnet.availability_zone, plugin_id, aws.get_region().region).apply(
+            found.extend
+        )
 
     found = []
     program()
 
-    assert found == ["subnet-0abc12345", "ebs0", "eu-west-1"]
+    assert found == ["subnet-0abc12345", "eu-west-1b", "ebs0", "eu-west-1"]
     with pytest.raises(
         KeyError, match="no a b; there are aws:ec2/subnet:Subnet own, pulumi:pulumi:StackReference acme"
     ):

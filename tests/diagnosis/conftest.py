@@ -119,7 +119,7 @@ def make_failed(alloc_id, error):
         namespace="default",
         job_id="web",
         group="db",
-        name="web.db[0]",
+        name="web.db[2]",
         node_id="n1",
         node_name="client-1",
         task_events=events,

@@ -484,10 +484,10 @@ MORE = {
     ),
     "everything twice, and out of order": lambda make: make.found(
         clients=(
-            make.node(node_id="n0", name="client-c", version="1.8.3"),
+            make.node(node_id="n0-01234", name="client-c", version="1.8.3"),
             make.node(name="client-b", version="1.8.2"),
         ),
-        instance_ids={"n0": "i-2", "n1": "i-1"},
+        instance_ids={"n0-01234": "i-2", "n1": "i-1"},
         plugins={name: make.plugin(plugin_id=name, nodes=_instances(make)) for name in ("z", "ebs")},
         tasks=(make.task("controller", plugin_id="z"),),
         volumes=(
@@ -495,7 +495,7 @@ MORE = {
             make.volume(segments=()),
             *(make.volume(key=f"default/{name}", plugin_id=name, external_id="") for name in "yx"),
         ),
-        claimed=tuple(make.replace(make.claimed(node_id=name), plugin_id="y") for name in ("n1", "n0")),
+        claimed=tuple(make.replace(make.claimed(node_id=name), plugin_id="y") for name in ("n1", "n0-01234")),
         owner_records={
             f"default/{name}": ownership.OwnerRecord(owner="o", plugin_id="ebs", created_name=name, external_id=name)
             for name in "qp"
@@ -605,7 +605,7 @@ def _efs(make, systems, external_id=f"{EFS}::{POINT}"):
 
 def _instances(make, **changes):
     """Return node instances in two zones, of clients that are not in their order."""
-    zones = (("n1", "us-east-1b"), ("n0", "us-east-1c"))
+    zones = (("n1", "us-east-1b"), ("n0-01234", "us-east-1c"))
     return tuple(make.instance("node", node_id=name, segments={make.ZONE_KEY: zone}, **changes) for name, zone in zones)
 
 

@@ -94,7 +94,7 @@ def test_report_and_its_page_have_everything(make, whole, monkeypatch):
         statuses=tuple(make.replace(each, plugin_id="ebs") for each in whole.plugins),
         instance_ids={"id-a": make.INSTANCE_ID},
         volumes=(
-            make.volume(size_bytes=1),
+            make.volume(size_bytes=1, claims=2),
             make.volume(key="prod/kafka", external_id="fs-1", plugin_id="efs", segments=zones, claims=2, size_bytes=1),
             make.volume(
                 key="default-2/odd",
@@ -182,7 +182,7 @@ def test_spec_is_compared_with_what_is_there(ask):
 
 @pytest.mark.parametrize(
     ("given", "servers", "region"),
-    [("us", ("a.eu",), "us"), ("", ("a.eu", "b.eu"), "eu"), ("", ("a.eu", "b.us"), ""), ("", ("a",), "")],
+    [("us", ("a.eu",), "us"), ("", ("a.x.eu", "b.eu"), "eu"), ("", ("a.eu", "b.us"), ""), ("", ("a",), "")],
 )
 def test_region_of_a_cluster_is_that_of_all_its_servers(make, given, servers, region):
     """Of a federation of several, none is shown."""

@@ -220,7 +220,7 @@ def test_tasks_are_those_that_run_else_those_of_the_spec(make, is_planned, is_kn
     """Not known without a spec and without the plugins, whose jobs they are."""
     names = ("plugin-ebs-nodes", "a")
     tasks_of = {("default", name): (make.task(job_id=name, node_pool="gpu"),) for name in names}
-    running = facts.ObservedPluginJobs(tasks=tasks_of)
+    running = facts.ObservedPluginJobs(tasks=tasks_of | {("default", "plugin-ebs-controller"): ()})
     plan = storage.plan_document(situations.SPEC) if is_planned else None
     found = make.found(plan=plan, plugin_jobs=running, plugins={} if is_known else situations.UNKNOWN)
     del vars(found)["tasks"]
@@ -232,7 +232,7 @@ def test_tasks_are_those_that_run_else_those_of_the_spec(make, is_planned, is_kn
 def test_failed_allocations_are_read_with_the_volumes_that_they_ask_for(make, monkeypatch):
     """In the namespaces of registered volumes, of so many jobs; why one may not be listed is kept."""
     first, second = make.failed("a", "x"), make.replace(make.failed("b", "y"), job_id="other")
-    group = {"Name": "db", "Volumes": {"data": {"Type": "csi", "Source": "mysql"}}}
+    group = {"Name": "db", "Volumes": {"data": {"Type": "csi", "Source": "mysql", "PerAlloc": True}}}
     asked = []
 
     def listed(_client, namespace):
@@ -251,7 +251,7 @@ def test_failed_allocations_are_read_with_the_volumes_that_they_ask_for(make, mo
 
     assert found.failed_mounts == facts.FailedMounts(
         failed=(first, second),
-        wanted={"a": ("mysql",)},
+        wanted={"a": ("mysql[2]",)},
         unread={"hidden": "GET /v1/allocations: status 403: denied"},
     )
     assert asked == [("default", "web")]
@@ -274,12 +274,17 @@ def test_jobs_of_plugins_are_read_with_their_state(make, context, scripted):
     answers |= {"absent": (404, "job not found"), "hidden": (403, "Permission denied")}
     for name, answer in answers.items():
         scripted.reply("GET", f"/v1/job/{name}", *answer)
-    found = facts.Facts(context.connect())
+    scripted.reply("GET", "/v1/job/plugin-ebs-nodes", 200, {"ID": "of the spec", "Stop": True})
+    scripted.reply("GET", "/v1/job/plugin-ebs-controller", 404, "job not found")
+    found = facts.Facts(context.connect(), storage.plan_document(situations.SPEC))
     vars(found)["plugins"] = {"ebs": make.plugin(jobs=frozenset(("default", name) for name in answers))}
 
     jobs = found.plugin_jobs
 
-    assert (jobs.tasks, jobs.stopped) == ({("default", "runs"): ()}, {("default", "stopped")})
+    assert (jobs.tasks, jobs.stopped) == (
+        {("default", "runs"): ()},
+        {("default", "stopped"), ("default", "plugin-ebs-nodes")},
+    )
     assert [(name, why[:36]) for name, why in jobs.hidden.items()] == [
         ("default/hidden", "GET /v1/job/hidden: status 403: Perm")
     ]

@@ -73,6 +73,7 @@ FAILED = (
 RESTARTED = (*STARTED, ("Terminated", 100), ("Restarting", 100), ("Started", 106))
 OTHER = {"namespace": "default", "job_id": "old", "roles": frozenset({"node"})}
 BOTH = (node("a"), node("b"))
+ENDED = make_ran("node", "c", client_status="complete", desired_status="stop")
 
 
 def other(client_status="running", desired_status="run", client="a", **changes):
@@ -202,7 +203,9 @@ SITUATIONS = {
     "no instances, and a controller": lambda: judge(controller("a"), nodes=0, controllers=1),
     "a number of instances": lambda: judge(*BOTH, clients="abc", nodes=2),
     "a number of instances, of which one starts": lambda: judge(
-        node("a"), nodes=2, seen={"ran": [make_ran("node", "a"), make_ran("node", "b", client_status="pending")]}
+        node("a"),
+        nodes=2,
+        seen={"ran": [make_ran("node", "a"), make_ran("node", "b", client_status="pending"), ENDED]},
     ),
     "fewer than the number": lambda: judge(node("a"), clients="abc", nodes=2),
     "a number above the clients": lambda: judge(*BOTH, nodes=3),
