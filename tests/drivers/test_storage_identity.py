@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi.drivers import catalogue, storage_identity
 
-SYSTEM, OTHER = "fs-0123456789abcdef0", "fs-0fedcba9876543210"
+SYSTEM, OTHER = "fs-0123456789abcdef0", "fs-0fedcba9"
 POINT = "fsap-0123456789abcdef0"
 
 SAME = {
@@ -22,10 +22,11 @@ SAME = {
     "inner folder": [f"{SYSTEM}:/up/in", f"{SYSTEM}:/up//in/."],
     "namesake": [f"{SYSTEM}:/upper"],
     "access point": [f"{SYSTEM}::{POINT}", f"{SYSTEM}:/a:{POINT}", f"efs:{SYSTEM}:/:{POINT}"],
-    "other access point": [f"{SYSTEM}::fsap-0fedcba9876543210"],
+    "other access point": [f"{SYSTEM}::fsap-0fedcba9", f"{SYSTEM}:/b:fsap-0fedcba9"],
     "S3 files": [f"s3files:{SYSTEM}"],
     "other system": [OTHER],
     "disk": ["vol-0123456789abcdef0"],
+    "old disk": ["vol-01234567"],
     "name": ["shop#/export#a"],
 }
 """Spellings of the same data; no two entries are the same."""

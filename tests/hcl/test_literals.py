@@ -66,7 +66,7 @@ def test_hcl2_takes_common_indentation_away():
     assert literals.hcl2("<<-EOF\n    a\n \n      b $${x}\n  EOF") == "a\n \n  b ${x}\n"
 
 
-@pytest.mark.parametrize("token", ["<<-EOF\n  a\n  EOF", "<<-EOF\n  a\nEOF", "<<EOF\na\n  EOF"])
+@pytest.mark.parametrize("token", ["<<-EOF\n  a\n  EOF", "<<-EOF\n  a\nEOF", "<<EOF\na\n  EOF", "<<EOF\na\n\tEOF"])
 def test_hcl1_rejects_indented_heredocs(token):
     """HCL1 makes another text of them than HCL2 does."""
     with pytest.raises(literals.LiteralError, match="at the start of a line"):

@@ -99,12 +99,14 @@ def test_a_value_below_secrets_or_environment_is_never_shown():
         ],
         "volumes": [{"id": "a", "plugin_id": "a", "existing": {"external_id": "x"}, "secrets": {"key": 4711}}],
     }
+    document["volumes"][0]["context"] = {"token": 4711}
 
     found = lines(document)
 
     assert found == [
         "plugins[0].config: expected an object, got [secret]",
         "plugins[0].environment.A: expected a valid string, got [secret]",
+        "volumes[0].context.token: expected a valid string, got [secret]",
         "volumes[0].secrets.key: expected a valid string, got [secret]",
     ]
 
