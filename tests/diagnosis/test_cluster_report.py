@@ -61,7 +61,7 @@ def test_healthy_cluster_has_no_findings(ask):
 
 def test_report_and_its_page_have_everything(make, whole, monkeypatch):
     """Each section with a row of each kind, as data and as the page groups it."""
-    held = make.claimed(node_id="id-a", node_name="a", since_ns=1_795_000_000 * 10**9)
+    held = make.claimed(node_id="id-0", node_name="c", since_ns=1_795_000_000 * 10**9)
     lost = make.replace(
         make.claimed(node_id="id-b", node_name="", job_id="", mode="read"),
         volume_id="kafka",
@@ -127,7 +127,7 @@ def test_report_and_its_page_have_everything(make, whole, monkeypatch):
     report = cluster_report.build_report(found.client, options)
 
     shown = {"data": report.data, "page": page.render_page(report) | {"report": ""}}
-    assert json.dumps(shown, indent=1, default=str) == RECORDED.read_text(encoding="utf-8")
+    assert json.dumps(shown, indent=0, default=str) == RECORDED.read_text(encoding="utf-8")
 
 
 def test_what_hurts_is_found(ask):
