@@ -17,7 +17,7 @@ SECRETS = {"password": "hunter2"}
         ("/run/csi.sock", True),
         ("127.0.0.1:9000", True),
         ("tcp://[::1]:9000", True),
-        ("localhost:9000", True),
+        ("LocalHost:9000", True),
         ("10.0.0.1:9000", False),
         ("0.0.0.0:9000", False),
         ("[2001:db8::1]:9000", False),

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.hcl import disk, documents, read, values, volume
+from nomad_csi.hcl import documents, read, values, volume
 from nomad_csi.hcl import job as jobs
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import program_jobs, smoke, storage
@@ -65,15 +65,6 @@ def test_volume_file_counts_encrypted_flags_and_does_not_hold_them(count, text):
 
     assert f"# {text} encrypted and in no file" in written
     assert read.read_volume(written)["mount_options"] == [{"mount_flags": ["noatime"]}]
-
-
-def test_files_behind_a_link_are_not_left_over(tmp_path):
-    """A link out of the folder leads to files of another project, which would be removed."""
-    disk.put(tmp_path / "other", {"old.volume.hcl": disk.signed('id = "a"\n')})
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out/volumes").symlink_to(tmp_path / "other")
-
-    assert documents.left_over(tmp_path / "out", {}) == ()
 
 
 def test_volume_file_names_secrets_and_does_not_hold_them():

@@ -118,9 +118,10 @@ def test_heredoc_is_not_ended_by_its_text(text):
         ("server", "server"),
         ("node_attach-driver2", "node_attach-driver2"),
         ("topology.ebs.csi.aws.com/zone", '"topology.ebs.csi.aws.com/zone"'),
-        ("for", '"for"'),
-        ("for_each", '"for_each"'),
-        ("null", '"null"'),
+        *[
+            (word, f'"{word}"')
+            for word in ["else", "endfor", "endif", "false", "for", "for_each", "if", "in", "null", "true"]
+        ],
         ("2x", '"2x"'),
         ("", '""'),
         ("ключ", '"ключ"'),

@@ -170,7 +170,7 @@ def test_read_forms_that_only_hcl1_has():
     """Quoted names, attributes on one line or on several, commas, dots in names, blocks in a map."""
     text = (
         '"id" = "x"\nsegments {\n  "a/b" = "c"\n}\ncapability { a = "1" b = "2" }\n'
-        "m = { c.d = 1, e = 2 }\nn = {\n  f { g = 3 }\n}\nparameters { csi.example.com = 4 }\n"
+        "m = { c.d = 1, e = 0.5 }\nn = {\n  f { g = 0 }\n}\nparameters { csi.example.com = 4 }\n"
         "o\n=\n5\n"
     )
 
@@ -180,8 +180,8 @@ def test_read_forms_that_only_hcl1_has():
         "id": "x",
         "segments": [{"a/b": "c"}],
         "capability": [{"a": "1", "b": "2"}],
-        "m": {"c.d": 1, "e": 2},
-        "n": {"f": [{"g": 3}]},
+        "m": {"c.d": 1, "e": 0.5},
+        "n": {"f": [{"g": 0}]},
         "parameters": [{"csi.example.com": 4}],
         "o": 5,
     }
