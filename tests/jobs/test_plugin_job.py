@@ -198,7 +198,7 @@ def test_preview_for_an_import_warns_of_a_job_without_owner_that_would_change(co
     answers(cluster, job=RUNNING, planned=plan("Edited"))
 
     JOB.preflight(dataclasses.replace(context, imports=True), {}, NEWS)
-    with pytest.raises(errors.RefusedError, match="is not this stack's, and would change"):
+    with pytest.raises(errors.RefusedError, match="is not this stack's, and would change: Edited; choose another id"):
         JOB.preflight(context, {}, NEWS)
 
     [warning] = heard["warn"]

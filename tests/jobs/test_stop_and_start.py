@@ -94,7 +94,10 @@ def test_job_is_run_over_that_of_its_owner(agent, who, is_equal, expected, adopt
     run(agent, who, None if is_equal else documents.job_file(dataclasses.replace(PLANNED, priority=20)))
     before = agent.left(), agent.cluster.state.jobs[KEY].spec["Version"]
 
+    old = dataclasses.replace(PLAN.plugins[0], minimum_nomad="99.0.0")
+    of_old = "done" if who == "its stack" and is_equal else "refused"
     with mock.patch.object(plugin_health.PluginHealthResource, "create"):
+        assert outcome(apply.start, agent.client(), [old], adopts=True) == of_old
         done = outcome(apply.start, agent.client(), PLAN.plugins, adopts=adopts)
 
     assert done == ("done" if adopts else expected)

@@ -245,10 +245,7 @@ def test_attached_volume_keeps_registration_and_data(run, running, registered, i
     told, cancelled = [], threading.Event()
     cancelled.set()
 
-    assert run(wait_s=1, report=told.append) == (
-        "attached",
-        f"nothing claims it, and it is still attached; {held}",
-    )
+    assert run(wait_s=1, report=told.append) == ("attached", f"nothing claims it, and it is still attached; {held}")
     assert told == ["waiting for default/mysql"]
     assert run(wait_s=1, cancelled=cancelled) == ("failed", "cancelled before it was deregistered")
     assert running.holds("mysql")
