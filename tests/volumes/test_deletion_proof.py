@@ -51,7 +51,7 @@ def test_tags_or_a_state_verify_it(seen, changes):
 @pytest.mark.parametrize(
     ("changes", "said", "reason"),
     [
-        ({"tags": {}}, FOR_OWNER, f"no evidence that {ID} was made as prod/mysql by this package: neither its tags nomad-csi:volume and nomad-csi:owner, nor a stack's state, nor an owner record"),
+        ({"tags": {}, "owner": "bank/prod"}, FOR_OWNER, f"no evidence that {ID} was made as prod/mysql by this package: neither its tags nomad-csi:volume and nomad-csi:owner, nor a stack's state, nor an owner record"),
         ({"tags": {}, "made": {"prod/other": ID}}, FOR_OWNER, "no evidence"),
         ({"tags": {}, "made": {"prod/mysql": "vol-1"}}, FOR_OWNER, "no evidence"),
         (without("nomad-csi:owner"), FOR_OWNER, "no evidence"),

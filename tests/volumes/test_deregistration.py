@@ -150,9 +150,10 @@ def test_volume_stays_registered_where_its_storage_could_not_be_recorded(run, re
     assert _changes(recorded) == [("PUT", RECORD)]
 
 
-def test_token_that_may_not_write_records_deregisters(run, recorded):
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_token_that_may_not_read_or_write_records_deregisters(run, recorded, method):
     """The record stays without the id; that is reported."""
-    recorded.reply("PUT", RECORD, 403, "Permission denied")
+    recorded.replies[method, RECORD] = [(403, "Permission denied")]
 
     assert run(KEY, requester=SHOP) == [("deregistered", "")]
     assert any("were not read or not written" in line for line in run.told)
