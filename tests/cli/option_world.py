@@ -143,7 +143,7 @@ FILES = {
             "namespace": "prod",
             "volume_id": "web",
             "status": "failed",
-            "verified": ["a file was written"],
+            "verified": ["canary-94 was written"],
             "not_verified": ["that it is there afterwards"],
             "left_behind": ["job nomad-csi-smoke"],
         }

@@ -1,6 +1,7 @@
 """``nomad-csi apply FILE``: volumes of volume files, each with an outcome, secrets never as arguments."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -173,7 +174,7 @@ def test_encrypted_secret_is_asked_for(apply, tmp_path, held):
         "id": "a",
         "plugin_id": "aws-efs0",
         "existing": {"external_id": FILE_SYSTEM},
-        "secrets": {"password": {"secure": "v1:abc"}},
+        "secrets": {name: {"secure": "v1:abc"} for name in ("password", "key")},
     }
     path = tmp_path / "Pulumi.prod.yaml"
     path.write_text(yaml.safe_dump({"config": {"nomad-csi:storage": {"plugins": [plugin], "volumes": [volume]}}}))
@@ -181,7 +182,8 @@ def test_encrypted_secret_is_asked_for(apply, tmp_path, held):
     code, _, err = apply(str(path), "--owner", "shop/prod")
 
     assert (code, held("a")) == (2, None)
-    assert "default/a: secret password: expected its value, because Nomad erases what is not sent, got nothing" in err
+    told = "expected its value, because Nomad erases what is not sent, got nothing; give it in a --secrets file or in NOMAD"
+    assert re.findall(f"default/a: secret ([a-z]+): {told}_CSI_SECRETS\n", err) == ["key", "password"]
 
 
 def test_rendered_file_that_lacks_encrypted_mount_flags_is_refused(apply, tmp_path, held):

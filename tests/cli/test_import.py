@@ -95,12 +95,15 @@ def test_broken_files_exit_2_and_nothing_is_imported(tmp_path, capsys):
     """Half of a spec would be worse than none."""
     broken = tmp_path / "broken.hcl"
     broken.write_text("a = @\n", encoding="utf-8")
+    odd = tmp_path / "odd.hcl"
+    odd.write_bytes(b"\xff")
 
-    assert cli.main(["import", EFS, str(broken)]) == 2
+    assert cli.main(["import", EFS, str(broken), str(odd)]) == 2
 
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith(f"error: {broken}: line 1, column 5: ")
+    assert printed.err.endswith(f"error: {odd}: line 1: expected text in UTF-8, got the byte 0xff\n")
 
 
 def test_file_with_nothing_to_import_exits_1(tmp_path, capsys):

@@ -42,7 +42,11 @@ def stack(document=SPEC):
     ("there", "environment", "taken"),
     [
         ({"storage.yaml": SPEC}, {}, "storage.yaml"),
-        ({"storage.yml": SPEC, "Pulumi.dev.yaml": {"config": {"a": "b"}}}, {}, "storage.yml"),
+        (
+            {"storage.yml": SPEC, "Pulumi.dev.yaml": {"config": {}}, str(specs.SANDBOX): {"config": {}}},
+            {},
+            "storage.yml",
+        ),
         ({"Pulumi.dev.yaml": stack()}, {}, "Pulumi.dev.yaml"),
         ({"Pulumi.dev.yaml": stack(), "Pulumi.prod.yaml": stack()}, {"PULUMI_STACK": "prod"}, "Pulumi.prod.yaml"),
         ({"Pulumi.sandbox.yaml": stack(), ".sandbox/Pulumi.sandbox.yaml": stack()}, {}, ".sandbox/Pulumi.sandbox.yaml"),
@@ -192,6 +196,7 @@ def test_two_commands_never_use_two_owners(place, capsys, words):
     [
         (["plan", "--json"], 2, "error", "no connection: Connection refused"),
         (["plan", "nope.yaml", "--json"], 2, "error", "nope.yaml: No such file or directory"),
+        (["plan", "--stack-output", "storage.yaml", "--json"], 2, "error", "externalIds: expected the JSON of `pulumi"),
         (["plan", "--json", "--owner", "shop"], 64, "usage", "--owner: expected project/stack"),
         (["init", "--json"], 64, "usage", "No such option '--json'"),
     ],
@@ -208,3 +213,5 @@ def test_an_error_is_a_document_too(place, capsys, words, code, kind, message):
     assert document["error"]["kind"] == kind
     assert message in document["error"]["message"]
     assert message in said.err
+    keys = [list(problem) for problem in document["error"]["problems"]]
+    assert keys == [["path", "got", "allowed", "fix"]] * ("externalIds" in message)

@@ -77,6 +77,9 @@ def test_rejects_a_setting_that_is_encrypted(stack, capsys, setting, option):
 
     told = f"config.nomad-csi:{setting}: expected text, in clear, got an encrypted value; name it: {option}"
     assert told in capsys.readouterr().err
+    words = [option, *([NOBODY] if setting == "address" else [])]
+    assert cli.main(["verify", stack(**{setting: {"secure": "v1:abc"}}), *words]) == 2
+    assert "no connection" in capsys.readouterr().err
 
 
 def test_rejects_two_configs_that_name_two_clusters(stack, capsys):

@@ -57,7 +57,7 @@ def efs_external_id(file_system_id: str, access_point_id: str | None) -> str:
 
 def efs_location(file_system_id: str, path: str | None) -> str:
     """Return the location of a volume's data in a file system: ``fs-1:/shared``; ``fs-1:/`` for all of it."""
-    return f"{file_system_id}:{(path or '').rstrip('/') or '/'}"
+    return f"{file_system_id}:{path or '/'}"
 
 
 def context_keys(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysSpec:
