@@ -51,6 +51,7 @@ def test_check_rejects_a_deletion_that_nobody_could_do(given, failure):
     _, failures = VOLUME.check(GIVEN | given)
 
     assert [str(item)[: len(failure)] for item in failures] == [failure]
+    assert VOLUME.check(GIVEN | {"onDestroy": "delete", "deletion": {"awsRegion": "us-east-1"}})[1] == ()
 
 
 FROM_NOW_ON = "from now on, removing or replacing prod/scratch"
