@@ -471,7 +471,7 @@ def test_nothing_is_forced_while_ec2_has_it_attached(repair, cluster, ec2, seen,
 
 
 @pytest.mark.parametrize(("name", "is_kept"), [({"created_name": "mysql-1"}, True), ({}, False)])
-def test_nothing_is_forced_while_other_storage_is_kept_for_the_id(repair, cluster, name, is_kept):
+def test_nothing_is_forced_while_other_storage_is_kept_for_the_id(repair, preview, cluster, name, is_kept):
     """Its owner record would lose that; one without the name of storage keeps none, and its owner stays the owner."""
     items = {"owner": "shop/prod", "stack_id": "cafe", "external_id": "vol-9"} | name
     path = f"/v1/var/{ownership.path_of('mysql')}"
@@ -479,6 +479,7 @@ def test_nothing_is_forced_while_other_storage_is_kept_for_the_id(repair, cluste
     cluster.reply("GET", PATH, 200, VANISHED)
     cluster.reply("PUT", PATH, 200, {"Volumes": []})
 
+    assert preview(**ALL)[-1].startswith("step 4 is not taken: its owner record keeps vol-9 for it") is is_kept
     done = repair(**ALL)
 
     reasons = (
@@ -713,7 +714,7 @@ def test_interrupted_repair_is_not_continued_without(repair, left, words, status
     assert written(left) == []
 
 
-def test_interrupted_repair_is_not_continued_beside_another_writer_of_the_storage(repair, left):
+def test_interrupted_repair_is_not_continued_beside_another_writer_of_the_storage(repair, preview, left):
     """Another team registered the free storage meanwhile: two volumes for one writer would lose data."""
     mode = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
     other = {"ID": "b", "Namespace": "bank", "Name": "b", "ExternalID": ID, "PluginID": "aws-ebs0"}
@@ -724,6 +725,8 @@ def test_interrupted_repair_is_not_continued_beside_another_writer_of_the_storag
 
     assert (done.status, done.steps, written(left)) == ("refused", (), [])
     assert "bank/b" in done.reason
+    with pytest.raises(errors.RefusedError, match="bank/b"):
+        preview(**ALL)
 
 
 def test_interrupted_repair_waits_for_ec2(repair, left, ec2):
