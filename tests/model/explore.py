@@ -4,7 +4,7 @@ import sys
 from collections import deque
 
 from tests.model import world as worlds
-from tests.model.operations import EMPTY, OWNERS, Programs, operations, up
+from tests.model.operations import EMPTY, OWNERS, Programs, known_to, operations, read_by, up
 from tests.model.steps import BrokenError
 from tests.model.world import World, canonical
 
@@ -26,6 +26,7 @@ def check(world: World) -> None:
 def settle(world: World, number: int, settled: set[World]) -> None:
     """Raise `BrokenError` where the same `up` again and again changes something each time; not of those *settled*."""
     seen: list[World] = []
+    world = known_to(world, number)
     for _ in range(RUNS):
         if world in settled or world in seen[-1:]:
             settled.update(seen)
@@ -45,6 +46,8 @@ class Explored:
         self.broken = ""
         self.sequence: tuple[str, ...] = ()
         self._settled: tuple[set[World], set[World]] = (set(), set())
+        self._numbered: set[World] = set()
+        """The worlds that were reached, each as its numbers were drawn."""
 
     def explore(self, depth: int, start: World = EMPTY, most: int = sys.maxsize) -> "Explored":
         """Explore all sequences of *depth* operations, or so many as lead to *most* worlds."""
@@ -57,14 +60,13 @@ class Explored:
         return self
 
     def _expand(self, world, length, queue) -> bool:
-        same = set()
         for name, function, arguments in operations(world, self._programs):
             try:
                 found = function(*arguments)
-                if found in same:
+                if found in self._numbered:
                     continue
-                same.add(found)
-                after = canonical(found)
+                self._numbered.add(found)
+                after = canonical(read_by(found, self._programs))
                 if after in self.reached:
                     continue
                 check(after)

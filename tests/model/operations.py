@@ -1,6 +1,7 @@
 """Every operation of users and of misfortune on the abstract world."""
 
 from collections.abc import Mapping
+from functools import cache, cached_property, lru_cache
 
 from nomad_csi.volumes import decide
 from tests.model import observed
@@ -15,6 +16,7 @@ from tests.model.world import (
     STACKS,
     SYSTEM,
     Cluster,
+    Stack,
     Wanted,
     World,
     canonical,
@@ -28,24 +30,27 @@ CREATED, EXISTING = ".created", ".existing"
 
 Programs = Mapping[int, Mapping[str, tuple[Wanted, ...]]]
 
+volume = cache(Wanted)
+"""Return a volume in a program; equal ones are one object, so that a world is compared quickly."""
+
 OWNERS: Programs = {
     0: {
         "v": (
-            Wanted(SYSTEM, is_owned=True),
-            Wanted(SYSTEM, is_owned=True, protect=True),
-            Wanted("", resource=CREATED),
-            Wanted("", protect=True, resource=CREATED),
-            Wanted("", deletes=True, resource=CREATED),
-            Wanted("", plugin=OTHER_PLUGIN, resource=CREATED),
+            volume(SYSTEM, is_owned=True),
+            volume(SYSTEM, is_owned=True, protect=True),
+            volume("", resource=CREATED),
+            volume("", protect=True, resource=CREATED),
+            volume("", deletes=True, resource=CREATED),
+            volume("", plugin=OTHER_PLUGIN, resource=CREATED),
         )
     },
     1: {
         "v": (
-            Wanted(SYSTEM, resource=EXISTING),
-            Wanted("", resource=CREATED),
-            Wanted("", adopt=True, resource=CREATED),
+            volume(SYSTEM, resource=EXISTING),
+            volume("", resource=CREATED),
+            volume("", adopt=True, resource=CREATED),
         ),
-        "w": (Wanted(FOLDER), Wanted(SYSTEM)),
+        "w": (volume(FOLDER), volume(SYSTEM)),
     },
 }
 """What each stack may declare, where it is about whose a volume is."""
@@ -53,18 +58,18 @@ OWNERS: Programs = {
 STORAGE: Programs = {
     0: {
         "v": (
-            Wanted(SYSTEM, is_owned=True),
-            Wanted(SYSTEM, is_owned=True, retained=True),
-            Wanted(FOLDER, is_owned=True),
-            Wanted(SYSTEM, resource=EXISTING),
-            Wanted(SYSTEM, has_alias=True),
-            Wanted("", deletes=True, resource=CREATED),
-            Wanted("", plugin=PLUGIN_OF_SYSTEM, resource=CREATED),
+            volume(SYSTEM, is_owned=True),
+            volume(SYSTEM, is_owned=True, retained=True),
+            volume(FOLDER, is_owned=True),
+            volume(SYSTEM, resource=EXISTING),
+            volume(SYSTEM, has_alias=True),
+            volume("", deletes=True, resource=CREATED),
+            volume("", plugin=PLUGIN_OF_SYSTEM, resource=CREATED),
         ),
-        "w": (Wanted(FOLDER, protect=True), Wanted(SYSTEM, protect=True)),
-        "s": (Wanted(SYSTEM, is_owned=True, is_hold=True),),
+        "w": (volume(FOLDER, protect=True), volume(SYSTEM, protect=True)),
+        "s": (volume(SYSTEM, is_owned=True, is_hold=True),),
     },
-    1: {"w": (Wanted(FOLDER), Wanted(SYSTEM))},
+    1: {"w": (volume(FOLDER), volume(SYSTEM))},
 }
 """
 What each stack may declare, where it is about storage that the program creates: a volume of its own, a part of one, the
@@ -83,38 +88,82 @@ MEETINGS = (1, 2)
 
 def up(world: World, number: int, **how) -> World:
     """Return the world after an `up`; *how* are arguments of `Run`."""
-    run = Run(world, number, **how)
-    for _ in run.steps():
-        pass
-    return run.world
+    return _with_known(world, number, _steps_of(world, number, **how)[-1])
 
 
-class Killed:
-    """An `up`, carried out once, that can be killed after each step."""
+def _steps_of(world, number, **how):
+    """Return what a stack knows after each step of its `up`, and at the end."""
+    return _carried_out(known_to(world, number), number, (decide.decide_presence, decide.decide_removal), **how)
+
+
+@lru_cache(maxsize=1 << 18)
+def _carried_out(known, number, _decisions, **how):
+    """Carry it out once for all worlds that differ only in what the stack does not know."""
+    run = Run(known, number, **how)
+    return [*[run.world for _ in run.steps()], run.world]
+
+
+def known_to(world: World, number: int) -> World:
+    """Return *world* without what an `up` of a stack neither reads nor changes."""
+    stack, other = world.stacks[number], Stack(state=world.stacks[1 - number].state)
+    cluster = world.clusters[stack.address]
+    return World(
+        clusters=(cluster, Cluster()) if stack.address == 0 else (Cluster(), cluster),
+        stacks=(stack, other) if number == 0 else (other, stack),
+        storage=world.storage,
+        unfound=world.unfound,
+        lists=world.lists,
+        drawn=world.drawn,
+    )
+
+
+def _with_known(world, number, known):
+    """Return *world* after an `up` of a stack left what it knows as *known*."""
+    stack, other = known.stacks[number], world.stacks[1 - number]
+    cluster, another = known.clusters[stack.address], world.clusters[1 - stack.address]
+    return World(
+        clusters=(cluster, another) if stack.address == 0 else (another, cluster),
+        stacks=(stack, other) if number == 0 else (other, stack),
+        storage=known.storage,
+        saved=world.saved,
+        unfound=known.unfound,
+        lists=world.lists,
+        drawn=known.drawn,
+    )
+
+
+class Up:
+    """An `up`, which can be killed after each step, or have one of the other stack within."""
 
     def __init__(self, world: World, number: int) -> None:
         self.edited = world
         """The world before it, with the program that is brought up."""
 
-        self._run = Run(world, number)
-        self._worlds: list[World] = []
+        self._number = number
 
-    def after(self, count: int | None = None) -> World:
-        """Return the world after *count* steps, or at the end."""
-        if not self._worlds:
-            self._worlds = [self._run.world for _ in self._run.steps()]
-            self._worlds.append(self._run.world)
-        return self._worlds[-1] if count is None or count >= len(self._worlds) else self._worlds[count - 1]
+    @cached_property
+    def _steps(self):
+        return _steps_of(self.edited, self._number)
 
+    def ended(self) -> World:
+        """Return the world at its end."""
+        return _with_known(self.edited, self._number, self._steps[-1])
 
-def interleaved(world: World, number: int, after: int) -> World:
-    """Return the world after an `up` of a stack, with one of the other stack *after* so many of its steps."""
-    run = Run(world, number)
-    for count, _ in enumerate(run.steps(), 1):
-        if count == after:
-            run.is_disturbed = True
-            run.world = up(run.world, 1 - number)
-    return run.world
+    def killed(self, after: int) -> World:
+        """Return the world *after* so many steps, or at its end."""
+        return _with_known(self.edited, self._number, self._steps[min(after, len(self._steps)) - 1])
+
+    def interleaved(self, after: int) -> World:
+        """Return the world at its end, with an `up` of the other stack *after* so many steps."""
+        other, within = 1 - self._number, self.killed(after)
+        if len(self._steps) <= after or up(within, other) == within:
+            return self.ended()
+        run = Run(self.edited, self._number)
+        for count, _ in enumerate(run.steps(), 1):
+            if count == after:
+                run.is_disturbed = True
+                run.world = up(run.world, other)
+        return run.world
 
 
 def failed(world: World, number: int) -> World:
@@ -168,15 +217,15 @@ def _programs(world, number, programs):
             if (not changed.program and not changed.state) or _is_made_twice(changed):
                 continue
             edited, what = world.with_stack(number, changed), f"stack {number}: {name} {described(wanted)}, up"
-            run = Killed(edited, number)
-            yield what, Killed.after, (run,)
+            run = Up(edited, number)
+            yield what, Up.ended, (run,)
             if wanted is not None and not wanted.storage:
                 yield from _creations(edited, number, key_of(name, wanted), what)
             for count in KILLS:
-                yield f"{what}, killed after {count} steps", Killed.after, (run, count)
+                yield f"{what}, killed after {count} steps", Up.killed, (run, count)
             if other.program or other.state:
                 for count in MEETINGS:
-                    yield f"{what}, with one of the other after {count} steps", interleaved, (edited, number, count)
+                    yield f"{what}, with one of the other after {count} steps", Up.interleaved, (run, count)
             if changed != stack:
                 yield f"stack {number}: {name} {described(wanted)}", _same, (edited,)
 
@@ -312,6 +361,14 @@ def _of_storage(world):
     for storage in sorted(item for item in world.storage - world.unfound if "~" in item and "'" not in item):
         unfound = world._replace(unfound=world.unfound | {storage})
         yield f"its plugin forgets the name of {storage}", _same, (unfound,)
+
+
+def read_by(world: World, programs: Programs) -> World:
+    """Return *world* without what none of its operations reads: only those of `OWNERS` import an older state."""
+    if programs is OWNERS:
+        return world
+    first, second = world.stacks
+    return world._replace(stacks=(first._replace(older=()), second._replace(older=())))
 
 
 def _same(world):

@@ -133,7 +133,6 @@ class Carried:
         if given != storage and given in self.run.world.storage and not is_named:
             self._broken(f"gets {storage}, and has {given}")
         self._put(self.cluster.with_volume(self.name, storage))
-        self.run.world = self.run.world._replace(data=self.run.world.data | {storage})
         self.storage = storage
 
     def _create(self):

@@ -6,6 +6,9 @@ system that stack 0 creates in its program, a folder in it, and what two plugins
 namespaces, access modes, the files of the command line.
 """
 
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 SYSTEM, FOLDER, OTHERS = "fs", "fs/f", "x"
@@ -18,8 +21,9 @@ OTHER_PLUGIN, PLUGIN_OF_SYSTEM = "q:", f"{SYSTEM}/"
 STACKS = CLUSTERS = (0, 1)
 
 
-class Wanted(NamedTuple):
-    """A volume in a program."""
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """A volume in a program; no two are equal (`operations.volume`)."""
 
     storage: str
     """Existing storage; empty: the plugin creates it."""
@@ -156,9 +160,6 @@ class World(NamedTuple):
     clusters: tuple[Cluster, Cluster] = (Cluster(), Cluster())
     stacks: tuple[Stack, Stack] = (Stack(), Stack())
     storage: frozenset[str] = frozenset({SYSTEM, FOLDER})
-    data: frozenset[str] = frozenset()
-    """Storage that was registered once: it may have data."""
-
     saved: Cluster | None = None
     """An older snapshot of cluster 0."""
 
@@ -184,7 +185,7 @@ class World(NamedTuple):
     def without_storage(self, storage: str) -> "World":
         """Return the world without *storage* and what is in it."""
         gone = {item for item in self.storage if contains(storage, item)}
-        return self._replace(storage=self.storage - gone, data=self.data - gone, unfound=self.unfound - gone)
+        return self._replace(storage=self.storage - gone, unfound=self.unfound - gone)
 
     def answer(self, plugin: str, name: str) -> str:
         """Return the storage that a plugin answers to the request to create *name*, whether it was there before."""
@@ -222,81 +223,79 @@ def contains(storage: str, other: str) -> bool:
 
 def canonical(world: World) -> World:
     """Return *world* with its drawn numbers in the order of their appearance, so that equal worlds are equal."""
-    number: dict[int, int] = {0: 0}
-    for drawn in _drawn(world):
-        number.setdefault(drawn, len(number))
-    if all(drawn == place for drawn, place in number.items()):
-        return world if world.drawn in (0, len(number)) else world._replace(drawn=len(number))
+    kept = (world.storage, world.unfound)
+    drawn = dict.fromkeys((0, *chain.from_iterable(map(_drawn, (*world.clusters, *world.stacks, world.saved, kept)))))
+    if all(each == place for place, each in enumerate(drawn)):
+        return world if world.drawn in (0, len(drawn)) else world._replace(drawn=len(drawn))
+    number = {each: place for place, each in enumerate(drawn)}
 
-    def name(text):
-        head, mark, drawn = text.partition("~")
-        return f"{head}~{number[int(drawn)]}" if mark else text
+    def renumbered(part):
+        return _renumbered(part, tuple(number[each] for each in _drawn(part)))
 
-    def cluster(item):
-        return item._replace(
-            identity=number[item.identity],
-            records=tuple(
-                (key, record._replace(nonce=number[record.nonce], name=name(record.name), storage=name(record.storage)))
-                for key, record in item.records
-            ),
-            volumes=tuple((key, name(storage)) for key, storage in item.volumes),
-            given=tuple((key, name(storage)) for key, storage in item.given),
-            noted=tuple((key, name(storage)) for key, storage in item.noted),
-        )
-
-    def state(items):
-        return tuple(
-            (
-                key,
-                Recorded(
-                    item.wanted,
-                    name(item.storage),
-                    number[item.nonce],
-                    number[item.cluster],
-                    item.stack,
-                    name(item.name),
-                    name(item.made),
-                ),
-            )
-            for key, item in items
-        )
-
-    clusters = tuple(map(cluster, world.clusters))
-    stacks = tuple(item._replace(state=state(item.state), older=state(item.older)) for item in world.stacks)
-    saved = None if world.saved is None else cluster(world.saved)
-    return world._replace(
-        clusters=clusters,
-        stacks=stacks,
-        saved=saved,
-        storage=frozenset(map(name, world.storage)),
-        data=frozenset(map(name, world.data)),
-        unfound=frozenset(map(name, world.unfound)),
-        drawn=len(number),
+    storage, unfound = renumbered(kept)
+    return World(
+        clusters=tuple(map(renumbered, world.clusters)),
+        stacks=tuple(map(renumbered, world.stacks)),
+        storage=storage,
+        saved=renumbered(world.saved),
+        unfound=unfound,
+        lists=world.lists,
+        drawn=len(drawn),
     )
 
 
-def _drawn(world):
-    """Yield the drawn numbers of *world* in the order in which `canonical` numbers them."""
-    for cluster in world.clusters:
-        yield from _drawn_of_cluster(cluster)
-    for stack in world.stacks:
-        for items in (stack.state, stack.older):
-            for _, item in items:
-                yield from (_of_name(item.storage), item.nonce, item.cluster, _of_name(item.name))
-    if world.saved is not None:
-        yield from _drawn_of_cluster(world.saved)
-    yield from map(_of_name, sorted(item for item in world.storage | world.data if "~" in item))
+Part = Cluster | Stack | tuple[frozenset[str], frozenset[str]] | None
+"""A part of a world that has drawn numbers; many worlds share it."""
 
 
-def _drawn_of_cluster(cluster):
-    yield cluster.identity
-    for _, record in cluster.records:
-        yield record.nonce
-        yield _of_name(record.name)
-    for _, storage in (*cluster.volumes, *cluster.given, *cluster.noted):
-        yield _of_name(storage)
+@cache
+def _drawn(part: Part) -> tuple[int, ...]:
+    """Return the drawn numbers of *part*, in the order in which they appear."""
+    drawn: list[int] = []
+    _with_numbers(part, lambda number: drawn.append(number) or number)
+    return tuple(drawn)
 
 
-def _of_name(text):
-    _, mark, drawn = text.partition("~")
-    return int(drawn) if mark else 0
+@cache
+def _renumbered(part: Part, numbers: tuple[int, ...]) -> Part:
+    """Return *part* with *numbers* instead of those drawn, in the order in which they appear."""
+    others = dict(zip(_drawn(part), numbers, strict=True))
+    return _with_numbers(part, others.__getitem__)
+
+
+def _with_numbers(part, number):
+    """Return *part* with *number* of each drawn number."""
+
+    def name(text):
+        head, mark, drawn = text.partition("~")
+        return f"{head}~{number(int(drawn))}" if mark else text
+
+    def storage(items):
+        return tuple((key, name(each)) for key, each in items)
+
+    def record(item):
+        return item._replace(nonce=number(item.nonce), name=name(item.name), storage=name(item.storage))
+
+    def state(items):
+        return tuple((key, recorded(item)) for key, item in items)
+
+    def recorded(item):
+        return item._replace(
+            storage=name(item.storage),
+            nonce=number(item.nonce),
+            cluster=number(item.cluster),
+            name=name(item.name),
+            made=name(item.made),
+        )
+
+    if isinstance(part, Cluster):
+        return part._replace(
+            identity=number(part.identity),
+            records=tuple((key, record(item)) for key, item in part.records),
+            volumes=storage(part.volumes),
+            given=storage(part.given),
+            noted=storage(part.noted),
+        )
+    if isinstance(part, Stack):
+        return part._replace(state=state(part.state), older=state(part.older))
+    return part and tuple(frozenset(map(name, sorted(items))) for items in part)

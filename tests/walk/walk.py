@@ -71,7 +71,7 @@ def _can_be_replayed(name, world, _function, arguments):
     if any(name == f"stack {number}: state copied to the other" for number in {1 - owner for owner in owners}):
         return False
     edited = _edited(arguments)
-    if isinstance(arguments[0], operations.Killed) and len(arguments) > 1 and _fault(name, edited) is None:
+    if isinstance(arguments[0], operations.Up) and len(arguments) > 1 and _fault(name, edited) is None:
         return False
     for stack in edited.stacks:
         here = edited.clusters[stack.address].identity
@@ -89,7 +89,7 @@ def _can_be_replayed(name, world, _function, arguments):
 def _edited(arguments):
     """Return the world that an operation with *arguments* starts from."""
     [first, *_] = arguments
-    return first.edited if isinstance(first, operations.Killed) else first
+    return first.edited if isinstance(first, operations.Up) else first
 
 
 def _fault(name, edited):
