@@ -1,5 +1,6 @@
 """Every sequence of operations on the abstract world up to a depth, breadth first; equal worlds are merged."""
 
+import gc
 import sys
 from collections import deque
 
@@ -53,10 +54,14 @@ class Explored:
         """Explore all sequences of *depth* operations, or so many as lead to *most* worlds."""
         self.reached[start] = None
         queue = deque([(start, 0)])
-        while queue and len(self.reached) < most:
-            world, length = queue.popleft()
-            if length < depth and not self._expand(world, length, queue):
-                break
+        gc.disable()  # no world has a cycle, and there are many
+        try:
+            while queue and len(self.reached) < most:
+                world, length = queue.popleft()
+                if length < depth and not self._expand(world, length, queue):
+                    break
+        finally:
+            gc.enable()
         return self
 
     def _expand(self, world, length, queue) -> bool:

@@ -96,7 +96,7 @@ def _steps_of(world, number, **how):
     return _carried_out(known_to(world, number), number, (decide.decide_presence, decide.decide_removal), **how)
 
 
-@lru_cache(maxsize=1 << 18)
+@lru_cache(maxsize=1 << 14)
 def _carried_out(known, number, _decisions, **how):
     """Carry it out once for all worlds that differ only in what the stack does not know."""
     run = Run(known, number, **how)
