@@ -3,4 +3,7 @@ Find what is wrong with plugins, volumes, claims, clients and AWS: `facts`, ``ru
 
 The status of a claim (live, ended, vanished) is in `claim_status`; which one is stuck, and after which time, in
 `rules.claims`. `prometheus` and `page` are views.
+
+An unhealthy instance is judged in `health.instances`, and reported by `verify` (`rules.plugins`). `doctor` reports what
+follows from it: claims on a client without a healthy node plugin, and volumes out of reach.
 """

@@ -1,5 +1,5 @@
 """
-The whole life of a plugin job: its resource, its owner, and `apply` without Pulumi.
+The whole life of a plugin job: its resource and its owner; and the plan and `apply` of a spec without Pulumi.
 
 `conflicts` refuses a second job of a plugin.
 """

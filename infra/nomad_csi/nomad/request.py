@@ -23,7 +23,7 @@ LOG = logging.getLogger("nomad_csi.nomad")
 """Logs each call with its time."""
 
 TIMEOUT_S = 30.0
-"""Default deadline of a call."""
+"""Default deadline of a call; commands and resources use it, no option changes it."""
 
 PLUGIN_TIMEOUT_S = 150.0
 """Longer than Nomad's timeout of two minutes for a plugin, so that Nomad's own reply arrives."""
