@@ -1,7 +1,8 @@
 """
 The command ``nomad-csi``: parse, call one function, print. `MODULES` has the file of each; `plan` is in `apply`.
 
-Table and JSON of a plan are in `jobs.apply`, those of other commands where their records are.
+Table and JSON of a plan are in `jobs.apply`, those of other commands where their records are. What `init`
+writes is in `hcl.project`.
 
 Exit codes: 0 success, 1 a finding of severity error, drift or a refused step, 2 it could not be determined, 64 usage
 error, 130 interrupted, 141 its output was closed, 143 terminated by SIGTERM, which is handled as an interrupt.

@@ -3,7 +3,8 @@ Findings: their type, the registry of their codes (``codes.yaml``), and their pr
 
 The registry has the known bugs of Nomad, too, with the releases that fix them (``gate``).
 
-A finding must have a code of the registry.
+A finding must have a code of the registry. What raises it is beside its subject: `diagnosis.rules`,
+`diagnosis.file_rules`, of plugins in `health`.
 """
 
 from nomad_csi.findings.model import Finding, errors_of, finding
