@@ -422,32 +422,17 @@ def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, i
     assert changes(scripted) == []
 
 
-def test_delete_in_a_cluster_that_was_made_anew_is_done(context, scripted):
-    """Neither the job nor an identity is there."""
-    scripted.reply("GET", GET, 404, "job not found")
-
-    JOB.delete(context, IDENTITY, RECORDED)
-
-    assert changes(scripted) == []
-
-
-@pytest.mark.parametrize("owner", ["infra/prod", ""])
-def test_create_gives_a_cluster_its_identity_before_the_job_runs(context, scripted, owner):
-    """Where an owner record is to be left; without an owner nothing but the job is made."""
+def test_create_without_an_owner_makes_nothing_but_the_job(context, scripted):
+    """No record is left, so that the cluster needs no identity for it."""
     scripted.reply("GET", IDENTITY_VARIABLE, 404, "variable not found")
-    if owner:
-        scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(CLUSTER))
-    scripted.reply("PUT", IDENTITY_VARIABLE, 200, variable(CLUSTER))
     scripted.reply("POST", PARSE, 200, PARSED)
     answers(scripted, job=None, planned=plan("Added", 0))
     scripted.reply("GET", GET, 200, RUNNING)
 
-    new_inputs = {name: value for name, value in (NEWS | {"owner": owner}).items() if value}
-    _identity, outputs = JOB.create(context, new_inputs)
+    _identity, outputs = JOB.create(context, {name: value for name, value in NEWS.items() if name != "owner"})
 
-    assert outputs.get("cluster") == (CLUSTER if owner else None)
-    made = [path.partition("?")[0] for _verb, path in changes(scripted)]
-    assert made == ([IDENTITY_VARIABLE, OWNER_RECORDS] if owner else []) + ["/v1/jobs"]
+    assert outputs.get("cluster") is None
+    assert [path.partition("?")[0] for _verb, path in changes(scripted)] == ["/v1/jobs"]
 
 
 # --- the type of a job
@@ -456,20 +441,6 @@ def test_create_gives_a_cluster_its_identity_before_the_job_runs(context, script
 SERVICE = NEWS | {"hcl": 'job "aws-ebs0-node" {\n  namespace = "storage"\n}\n'}
 SYSTEM = NEWS | {"hcl": 'job "aws-ebs0-node" {\n  namespace = "storage"\n  type = "system"\n}\n'}
 WISHED = SYSTEM | {"replaceForType": True}
-
-
-def test_diff_of_the_type_replaces_where_that_is_wished():
-    """Nomad changes it in no job, so the old one goes first; else, and where it is not known, the update is refused."""
-    found = JOB.diff(IDENTITY, SERVICE, {}, WISHED)
-
-    assert (found.replaces, "hcl" in found.updates) == (("hcl",), False)
-    assert found.notice == (
-        "stops and purges job storage/aws-ebs0-node first, then runs it as a system job, as Nomad changes no job's type; "
-        "its plugin cannot mount or detach volumes meanwhile, and it is refused while a volume of the plugin is claimed"
-    )
-    assert JOB.diff(IDENTITY, SERVICE, {}, SYSTEM).updates == ("hcl",)
-    assert JOB.diff(IDENTITY, SYSTEM, {}, WISHED | {"hcl": SYSTEM["hcl"] + "\n"}).updates == ("hcl",)
-    assert JOB.diff(IDENTITY, SERVICE | {"hcl": "job {"}, {}, WISHED).updates == ("hcl",)
 
 
 @pytest.mark.parametrize("held", [RUNNING, STOPPED], ids=["running", "stopped"])

@@ -68,51 +68,32 @@ def sizes(at_least, at_most=0):
 
 NO_PLACES = {"topologies": (), "required_topologies": ()}
 OTHER_KEY = {"required_topologies": ({"topology": "us-east-1a"}, {"topology": "us-east-1b"})}
-ANSWERED = {"external_id": "", "context": {}, "name": "x"}
-"""What a plugin answers is no wish: external id and context; the name has more in it than the spec says."""
 
 RULES = {
     # What identifies a volume Nomad never changes.
-    "another name": ({"name": "other"}, {}, "refused"),
-    "another external id": ({"external_id": "vol-2"}, {}, "refused"),
-    "another plugin": ({"plugin_id": "other"}, {}, "refused"),
-    "other parameters": ({"parameters": {"type": "gp2"}}, {}, "refused"),
     "another clone": ({"clone_id": "vol-0"}, {}, "refused"),
     "another snapshot": ({"snapshot_id": "snap-0"}, {}, "refused"),
     "one of two places": ({"required_topologies": (HERE,)}, {}, "refused"),
     "no place": ({"required_topologies": ()}, {}, "refused"),
     # What is left empty is no wish: Nomad keeps it.
     "no name": ({"name": ""}, {}, "equal"),
-    "no clone": ({"clone_id": ""}, {"clone_id": "vol-0"}, "equal"),
-    "no snapshot": ({"snapshot_id": ""}, {"snapshot_id": "snap-0"}, "equal"),
     # Order means nothing.
-    "places in another order": ({"required_topologies": (THERE, HERE)}, {}, "equal"),
     "capabilities in another order": ({"capabilities": (LONE, SHARED)}, {"capabilities": (SHARED, LONE)}, "equal"),
     "a capability twice": ({"capabilities": (LONE, LONE)}, {}, "equal"),
-    "a capability that Nomad has twice": ({}, {"capabilities": (LONE, LONE)}, "equal"),
     "preferred places in another order": ({"preferred_topologies": (THERE, HERE)}, {"preferred_topologies": (HERE, THERE)}, "equal"),
     # Places: the effective ones count, and Nomad refuses another request.
-    "preferred places that nobody asked for": ({}, {"preferred_topologies": (HERE,)}, "equal"),
     "requested, and not effective": ({}, {"topologies": ()}, "ignored"),
     "one more effective segment": ({}, {"topologies": ({**HERE, "rack": "1"},)}, "equal"),
-    "effective without a request": ({"required_topologies": (HERE,)}, {"topologies": (HERE,), "required_topologies": ()}, "equal"),
-    "another request, effective as desired": ({"required_topologies": (HERE,)}, {"topologies": (HERE,)}, "equal"),
     # What is emptied Nomad keeps; what it can change, it changes.
-    "no context": ({"context": {}}, {}, "ignored"),
     "another context in use": ({"context": {"tier": "slow"}}, IN_USE, "changes"),
-    "all of it or nothing": ({"name": "x", "context": {"tier": "slow"}}, {}, "refused"),
     # A capability in use must stay; others come and go.
     "one more capability": ({"capabilities": (LONE, SHARED)}, {}, "changes"),
-    "another capability": ({"capabilities": (SHARED,)}, {}, "changes"),
     "one more in use": ({"capabilities": (LONE, SHARED)}, IN_USE, "changes"),
     "of a claim that is gone": ({"capabilities": (SHARED,)}, IN_USE | {"claims": ()}, "changes"),
     # Mount options change while the volume is free.
-    "another file system": (options("xfs"), {}, "changes"),
     "flags": (options("ext4", "noatime"), {}, "changes"),
-    "hidden flags that are not asked for": (options(), {"mount_options": HIDDEN}, "changes"),
     "hidden flags in use": (options(), {"mount_options": HIDDEN} | IN_USE, "refused"),
     # Sizes grow and never shrink.
-    "no size": (sizes(0), {"capacity_min_bytes": GIB}, "equal"),
     "larger than asked for": (sizes(GIB), {"capacity_min_bytes": GIB, "capacity_bytes": 2 * GIB}, "equal"),
     "less at least": (sizes(GIB), {"capacity_min_bytes": 2 * GIB, "capacity_bytes": 2 * GIB}, "refused"),
     "less at least, and not less than it has": (
@@ -133,20 +114,6 @@ def test_absent_volume_is_new_and_an_equal_one_has_no_difference():
     """It must be sent; the other one is not."""
     assert compare.compare_volume(WANTED, None).kind == "new"
     assert judge() == judge(found=IN_USE) == compare.Comparison()
-
-
-OF_PLUGIN = {
-    "its answers": (ANSWERED, "equal"),
-    "its places under another key": (OTHER_KEY, "equal"),
-    "another plugin": ({"plugin_id": "x"}, "refused"),
-    "another place": ({"required_topologies": ({"zone": "us-east-1c"},)}, "refused"),
-}
-
-
-@pytest.mark.parametrize(("wanted", "kind"), OF_PLUGIN.values(), ids=OF_PLUGIN)
-def test_rule_for_a_volume_that_its_plugin_created(wanted, kind):
-    """Its storage stays where it is under another key; what is only registered has to be registered again for the key."""
-    assert judge(ANSWERED | wanted, made_by_plugin=True).kind == kind
 
 
 def test_all_reasons_come_together():

@@ -29,12 +29,6 @@ def differ(old, new_inputs, proof=MADE):
     return VOLUME.diff(IDENTITY, old, old | ANSWERED | proof, new_inputs)
 
 
-def test_nothing_and_keep_are_one():
-    """So a program that says what holds anyway changes nothing."""
-    assert VOLUME.check(GIVEN | {"onDestroy": "keep"}) == (KEEPING, ())
-    assert not differ(KEEPING, KEEPING).any
-
-
 @pytest.mark.parametrize(
     ("given", "failure"),
     [
@@ -56,8 +50,6 @@ def test_check_rejects_a_deletion_that_nobody_could_do(given, failure):
 
 FROM_NOW_ON = "from now on, removing or replacing prod/scratch"
 TOLD = {
-    "given": (KEEPING, DELETING, MADE, (), f"{FROM_NOW_ON} deletes its storage h-1 with all data"),
-    "taken back": (DELETING, KEEPING, MADE, (), f"{FROM_NOW_ON} keeps its storage h-1"),
     "in vain": (KEEPING, DELETING, {}, (), "h-1 was there before: what this stack did not have made is not deleted"),
     "of other storage": (KEEPING, DELETING, {"madeStorage": "h-0"}, (), "h-1 is not h-0, which was made for it: what"),
     "replaced": (
@@ -67,13 +59,7 @@ TOLD = {
         ("parameters",),
         "deletes its storage h-1 then, with all data (on_destroy: delete); the new volume has none of it",
     ),
-    "replaced where keep is recorded": (
-        KEEPING,
-        DELETING | {"volumeId": "other"},
-        MADE,
-        ("volumeId",),
-        "its storage h-1 stays, with its data",
-    ),
+    "replaced and kept": (KEEPING, DELETING | {"volumeId": "x"}, MADE, ("volumeId",), "its storage h-1 stays"),
 }
 
 

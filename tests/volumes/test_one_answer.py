@@ -108,7 +108,8 @@ FLAGS = {"MountOptions": {"FSType": "nfs4", "MountFlags": ["noatime"]}}
 TWO = places(HERE, THERE)
 ELSEWHERE = {"RequestedTopologies": REQUEST | {"Required": places(THERE)}, "Topologies": places(THERE)}
 PREFERRED = {"RequestedTopologies": REQUEST | {"Preferred": places(HERE)}}
-OTHER_KEY = {"RequestedTopologies": REQUEST | {"Required": places({"topology": "us-east-1a"})}}
+BY_KEY = places({"topology": "us-east-1a"})
+OTHER_KEY = {"RequestedTopologies": REQUEST | {"Required": BY_KEY}, "Topologies": BY_KEY}
 LARGER, CAPPED = SIZE | {"capacity_min_bytes": 2 * GIB}, SIZE | {"capacity_max_bytes": 3 * GIB}
 LESS = {"capacity_max_bytes": GIB, "capacity_min_bytes": GIB}
 

@@ -105,23 +105,6 @@ def test_create_takes_over_a_volume_that_is_where_it_is_to_be(context, scripted)
     assert document["Context"] == {"tier": "fast"}
 
 
-def test_mount_flags_that_nomad_does_not_show(context, scripted, heard):
-    """That there are some is all that can be compared; an import warns, as the next update drops them."""
-    new_inputs = VOLUME.check(GIVEN | {"mountOptions": {"fsType": "ext4"}})[0]
-    scripted.reply("GET", PATH, 200, HELD)
-
-    inputs, outputs = VOLUME.read(context, IDENTITY, new_inputs, {})
-    assert inputs == new_inputs
-    assert VOLUME.diff(IDENTITY, inputs, outputs, new_inputs).updates == ("mountOptions",)
-    assert heard["warn"] == []
-
-    VOLUME.read(context, IDENTITY, {}, {})
-    assert heard["warn"] == [
-        "Nomad does not show the mount flags of prod/mysql, nor whether it has secrets: "
-        "write them into the program, or the next update drops them"
-    ]
-
-
 def test_read_without_an_answer(context, scripted, heard):
     """What is recorded is kept, and said not to be compared; what is imported has nothing to keep."""
     scripted.reply("GET", PATH, 0)
@@ -228,25 +211,6 @@ def test_delete_that_waits_can_be_cancelled(context, scripted):
 
 PROTECTED = NEWS | {"protect": True, "storage": {"location": "fs-1:/a", "owned": True}}
 ELSEWHERE = {"externalId": "vol-2", "storage": {"location": "fs-1:/b", "owned": True}}
-
-
-def test_what_the_program_knows_of_the_storage_changes_the_volume_where_it_decides_on_its_deletion():
-    """Where the data is, is no change; that the program deletes it is what the state must have."""
-    elsewhere = PROTECTED | {"storage": PROTECTED["storage"] | {"location": "fs-1:/c"}}
-
-    assert not VOLUME.diff(IDENTITY, PROTECTED, {}, elsewhere).any
-    assert VOLUME.diff(IDENTITY, NEWS, {}, PROTECTED).updates == ("storage",)
-    assert VOLUME.diff(IDENTITY, PROTECTED, {}, NEWS).updates == ("storage",)
-
-
-def test_preview_refuses_to_give_up_storage_that_its_id_stays_registered_for(context):
-    """The program deletes what it does not have any more."""
-    made = NEWS | {"storage": {"owned": True}}
-
-    with pytest.raises(
-        errors.RefusedError, match=r"^volume prod/mysql stays as it is: vol-1 would be deleted with its data"
-    ):
-        VOLUME.preflight(context, made, NEWS)
 
 
 @pytest.mark.parametrize("is_deregistered", [False, True])
