@@ -24,7 +24,10 @@ NAMESPACES = [f"n{number}" for number in range(12)]
 EACH = 60
 ELECTION_S = 60
 LOST = "|".join(re.escape(sentence) for sentence, kind, _ in classify.SENTENCES if kind != "refused")
-"""What the other servers answer meanwhile; which of it depends on the moment."""
+"""
+What the other servers answer meanwhile; which of it depends on the moment. Seen on Nomad 2.0.6-dev: "failed to get conn",
+"rpc error: EOF", "No cluster leader" and "node is not the leader".
+"""
 
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 PLUGIN = """job "plugin" {
