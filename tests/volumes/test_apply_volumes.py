@@ -121,20 +121,6 @@ def test_list_that_fails_is_read_again_before_the_outcome_is_unknown(run, script
     assert sum("trying again" in line for line in told) == min(failures, sending.ATTEMPTS - 1)
 
 
-@pytest.mark.usefixtures("absent")
-def test_changed_volume_without_an_owner_record_is_refused(run, scripted, holds):
-    """Who registered it is not known."""
-    holds(volume(0), Context={"tier": "slow"})
-
-    [outcome], _ = run(volume(0, context={"tier": "fast"}))
-
-    assert (outcome.status, sent(scripted)) == ("refused", [])
-    assert outcome.reason == (
-        'context: Nomad has {"tier": "slow"}, wanted {"tier": "fast"}; it has no owner record; nothing was changed: '
-        "--adopt takes it over"
-    )
-
-
 ASKED = "controller validate volume: CSI.ControllerValidateVolume: "
 BUSY = f"{ASKED}rpc error: code = Aborted desc = An operation with the given Volume fs-3 already exists"
 HANGS = f"{ASKED}timeout while connecting to gRPC socket: failed to create gRPC connection: context deadline exceeded"

@@ -259,22 +259,6 @@ def test_an_interruption_after_the_deregistration_waits_for_the_registration(con
     assert wrote() == ["DELETE", "vol-2"]
 
 
-def test_a_replacement_checks_its_replacement_before_the_old_volume_goes(context, scripted, wrote):
-    """The engine deletes first: what the program declares for the same URN is what follows."""
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
-    scripted.reply("GET", "/v1/plugin/csi/gone", 404, "plugin not found")
-    scripted.reply("GET", "/v1/volume/csi/moved", 404, "volume not found")
-    moved = OLD | {"volumeId": "moved", "pluginId": "gone"}
-    context.operation.declare(VOLUME.declared.token, "", moved)
-
-    with pytest.raises(errors.RefusedError, match="prod/mysql stays as it is, because its replacement would"):
-        VOLUME.preflight(context, OUTPUTS, moved)
-    with pytest.raises(errors.RefusedError, match="prod/mysql stays as it is, because its replacement would"):
-        VOLUME.delete(context, IDENTITY, OUTPUTS)
-    assert wrote() == []
-
-
 def test_volume_stays_registered_where_its_plugin_does_not_answer_for_others(context, answers, wrote, monkeypatch):
     """What this operation knows of a controller that hangs is known before the deregistration."""
     monkeypatch.setattr(sending, "SLOW_S", -1)
