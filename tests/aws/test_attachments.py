@@ -39,6 +39,7 @@ def test_missing_things_do_not_hide_the_others(volume):
 
     assert {key: item.state for key, item in found.volumes.items()} == {gone: "missing", volume: "available"}
     assert found.instances == {"i-0123456789abcdef0": "missing"}
+    assert ebs_volumes.read_attachments([], REGION, instance_ids=found.instances).instances == found.instances
 
 
 def test_nothing_to_ask_asks_nothing(monkeypatch):

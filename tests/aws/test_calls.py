@@ -75,6 +75,10 @@ def test_credentials_that_changed_are_used(monkeypatch):
             ),
             "GetX in us-east-1: InvalidToken: bad <SessionToken>[secret]</SessionToken>",
         ),
+        (
+            botocore.exceptions.ClientError({"Error": {"Code": "X", "Message": "word " * 200}}, "GetX"),
+            f"GetX in us-east-1: X: {'word ' * 101}word",
+        ),
         (botocore.exceptions.ClientError({}, "GetX"), "GetX in us-east-1: an error without a code: "),
         (
             parsers.ResponseParserError("invalid XML received: <SecretAccessKey>CANARY"),

@@ -63,3 +63,5 @@ def test_default_is_not_read_where_a_zone_names_the_region():
     choice = regions.Choice(default=lambda: pytest.fail("read"))
 
     assert choice.region([{regions.ZONE_KEYS[0]: "us-east-1a"}]).name == "us-east-1"
+    left_out = regions.Choice(is_left_out=True, reason="no SDK").region([])
+    assert left_out == regions.Region(reason="no SDK", is_expected=True)

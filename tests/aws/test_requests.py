@@ -100,7 +100,7 @@ def test_every_page_of_an_answer_is_read(account):
 def test_volume_is_free_only_where_it_is_detached(account, state, is_held):
     """One that a client is about to get or to give back has an instance that may write."""
     place = {"InstanceId": "i-1", "State": state, "Device": "/dev/xvdb"}
-    disk = {"VolumeId": "vol-0123456789abcdef0", "State": "in-use", "Attachments": [place]}
+    disk = {"VolumeId": "vol-0123456789abcdef0", "State": "in-use", "Attachments": [place, {"State": "attached"}]}
     running = {"InstanceId": "i-1", "State": {"Name": "running"}}
     account.replies["DescribeVolumes"] = lambda _: {"Volumes": [disk]}
     account.replies["DescribeInstances"] = lambda _: {"Reservations": [{"Instances": [running]}]}
@@ -108,8 +108,9 @@ def test_volume_is_free_only_where_it_is_detached(account, state, is_held):
     found = ebs_volumes.read_attachments(["vol-0123456789abcdef0"], REGION, instance_ids=["i-2"])
 
     attachment = aws_records.Attachment(instance_id="i-1", state=state, device="/dev/xvdb", instance_state="running")
+    of_a_service = aws_records.Attachment(instance_id="", state="attached", device="", instance_state="missing")
     attached = aws_records.AttachedVolume(
-        external_id="vol-0123456789abcdef0", state="in-use", attachments=(attachment,) * is_held
+        external_id="vol-0123456789abcdef0", state="in-use", attachments=(*(attachment,) * is_held, of_a_service)
     )
     assert found == aws_records.ObservedAttachments(
         volumes={attached.external_id: attached}, instances={"i-1": "running", "i-2": "missing"}
@@ -206,11 +207,17 @@ def test_volumes_keys_and_tags_are_asked_for_by_id(account):
     }
     assert ebs_volumes.key_state("arn:key", REGION) == "PendingDeletion"
     ebs_volumes.tag(["vol-1", "vol-2"], REGION, key="k", value="v")
+    assert list(ebs_volumes.ours(REGION)) == [disk["VolumeId"]]
     asked = [{key: value for key, value in body.items() if "." in key} for _, body in account.sent]
     assert asked == [
         {"Filter.1.Name": "volume-id", "Filter.1.Value.1": disk["VolumeId"]},
         {},
         {"ResourceId.1": "vol-1", "ResourceId.2": "vol-2", "Tag.1.Key": "k", "Tag.1.Value": "v"},
+        {
+            "Filter.1.Name": "tag-key",
+            "Filter.1.Value.1": "nomad-csi:owner",
+            "Filter.1.Value.2": "nomad-csi:volume",
+        },
     ]
 
 
@@ -375,9 +382,11 @@ def test_access_point_that_is_not_there_is_told_from_one_that_may_not_be_seen(ac
             aws_deletion.read_storage(FULL_POINT, REGION)
 
 
-def test_access_point_is_deleted_by_its_own_id(account):
-    """The file system stays."""
-    account.replies["DeleteAccessPoint"] = lambda _: {}
+@pytest.mark.parametrize("status", [200, 404])
+def test_access_point_is_deleted_by_its_own_id(account, status):
+    """The file system stays; a point that is gone needs no deletion."""
+    account.status = status
+    account.replies["DeleteAccessPoint"] = lambda _: {"Error": {"Code": "AccessPointNotFound"}} if status == 404 else {}
 
     aws_deletion.delete(FULL_POINT, REGION, last_look=lambda: None)
 

@@ -80,6 +80,7 @@ class _Identity(csi_pb2_grpc.IdentityServicer):
                 csi_pb2.PluginCapability(service=service(type=2)),
                 csi_pb2.PluginCapability(service=service(type=1)),
                 csi_pb2.PluginCapability(service=service(type=99)),
+                csi_pb2.PluginCapability(service=service(type=0)),
                 csi_pb2.PluginCapability(volume_expansion=expansion(type=1)),
             ]
         )
@@ -97,8 +98,10 @@ class _Controller(csi_pb2_grpc.ControllerServicer):
 
     def ValidateVolumeCapabilities(self, request, _):
         self.plugin.requests.append(request)
-        reply = csi_pb2.ValidateVolumeCapabilitiesResponse(message="as asked")
-        if request.volume_id != "vol-other":
+        reply = csi_pb2.ValidateVolumeCapabilitiesResponse(
+            message="" if request.volume_id == "vol-silent" else "as asked"
+        )
+        if request.volume_id not in {"vol-other", "vol-silent"}:
             reply.confirmed.volume_capabilities.extend(request.volume_capabilities)
         return reply
 

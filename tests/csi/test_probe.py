@@ -28,6 +28,7 @@ def test_ready_plugin_is_reported_with_all_answers(start_plugin):
         "plugin_capabilities": [
             "99",
             "CONTROLLER_SERVICE",
+            "UNKNOWN",
             "VOLUME_ACCESSIBILITY_CONSTRAINTS",
             "VOLUME_EXPANSION_ONLINE",
         ],
@@ -204,3 +205,6 @@ def test_answers_are_shown_without_secrets(start_plugin):
     report = probe.probe(plugin.socket, timeout_s=deadlines.PATIENT_S)
 
     assert (report.vendor_version, report.node_id) == ("v1 --password=[secret]", "i-1 token=[secret]")
+    plugin.name = "csi token=canary-33"
+    report = probe.probe(plugin.socket, timeout_s=deadlines.PATIENT_S, expect_name="x")
+    assert report.detail == "name: expected x, got csi token=[secret]; compare the image with the plugin's driver"

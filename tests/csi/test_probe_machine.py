@@ -78,7 +78,7 @@ def test_a_folder_that_is_none_of_a_client_is_a_problem(folder):
     """Nothing found there verifies nothing."""
     (folder / "file").touch()
 
-    gone = probe.probe_machine(folder / "gone")
+    gone = probe.probe_machine(folder / "a" / ".." / "gone")
     assert gone.as_json() == {"folder": f"{folder}/gone", "problem": gone.problem, "reports": {}}
     assert (gone.as_lines(), gone.all_ready) == ([f"{folder}/gone: No such file or directory: {probe.FOLDER}"], False)
     assert probe.probe_machine(folder / "file").problem == f"Not a directory: {probe.FOLDER}"

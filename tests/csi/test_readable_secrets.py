@@ -59,13 +59,28 @@ def test_no_call_sends_readable_secrets(far):
 def test_a_refusal_is_no_answer_of_the_plugin(far):
     """Given many questions at once: the run is refused, not the volume."""
     plugin, text = far
-    question = records.ValidationQuestion(
-        key=("default", "a"), external_id="v", uses=[("single-node-writer", "file-system")]
-    )
+    uses = (("single-node-writer", "file-system"), ("multi-node-reader-only", "block-device"))
+    question = records.ValidationQuestion(key=("default", "a"), external_id="v", uses=uses)
+    options = {"secrets": {("default", "a"): SECRETS}, "timeout_s": deadlines.PATIENT_S}
     with pytest.raises(errors.RefusedError):
-        validation.ask(text, [question], secrets={("default", "a"): SECRETS}, timeout_s=deadlines.PATIENT_S)
+        validation.ask(text, [question], **options)
 
     assert plugin.requests == []
+    found = validation.ask(text, [question], insecure=True, **options)
+    assert found == {question.key: records.Validated(confirmed=True, message="as asked")}
+    [asked] = plugin.requests
+    assert asked.volume_capabilities == [
+        services.volume_capability(access_mode=mode, attachment_mode=attachment) for mode, attachment in uses
+    ]
+
+
+def test_refusal_of_a_plugin_has_its_code_once(start_plugin):
+    """The code stands beside the words."""
+    question = records.ValidationQuestion(key=("default", "a"), external_id="v", uses=())
+
+    found = validation.ask(start_plugin(serves=("node",)).socket, [question], timeout_s=deadlines.PATIENT_S)
+
+    assert found == {question.key: records.Validated(code="UNIMPLEMENTED", message="Method not found!")}
 
 
 def test_a_deletion_is_refused_before_anything_is_changed(far):

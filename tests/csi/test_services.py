@@ -54,13 +54,14 @@ def test_validation_sends_all_and_tells_confirmed(connected):
     ]
 
 
-def test_unconfirmed_validation_is_no_error(connected):
+@pytest.mark.parametrize(("volume_id", "message"), [("vol-other", "as asked"), ("vol-silent", "")])
+def test_unconfirmed_validation_is_no_error(connected, volume_id, message):
     """CSI says "no" by leaving `confirmed` out."""
     found = services.validate_volume_capabilities(
-        connected[1], volume_id="vol-other", capabilities=[WRITER], timeout_s=deadlines.PATIENT_S
+        connected[1], volume_id=volume_id, capabilities=[WRITER], timeout_s=deadlines.PATIENT_S
     )
 
-    assert not found.confirmed
+    assert found == records.Validated(confirmed=False, message=message)
 
 
 def test_delete_names_the_volume(connected):
@@ -124,6 +125,7 @@ def test_a_plugin_that_comes_up_later_is_waited_for(start_plugin, folder):
     [
         ({"probe": "not-ready"}, "the plugin reports that it is still starting", True),
         ({"probe": "UNAVAILABLE"}, "UNAVAILABLE: told to fail", True),
+        ({"probe": "DEADLINE_EXCEEDED"}, "DEADLINE_EXCEEDED: no answer within 0.5 s", True),
         (None, "no such socket", False),
     ],
 )

@@ -68,7 +68,7 @@ class ProbeReport:
 
     def as_line(self) -> str:
         """Return ``/run/csi.sock ready ebs.csi.aws.com v1.64.0 (12 ms): <detail>``, always one line."""
-        who = f" {self.name} {self.vendor_version}".rstrip()
+        who = f" {self.name} {self.vendor_version}"
         return " ".join(f"{self.endpoint} {self.status}{who} ({self.latency_ms:.0f} ms): {self.detail}".split())
 
 

@@ -59,4 +59,4 @@ def _one(
             timeout_s=timeout_s,
         )
     except errors.CsiError as error:
-        return records.Validated(code=error.code, message=error.message)
+        return records.Validated(code=error.code, message=error.message.removeprefix(f"{error.code}: "))
