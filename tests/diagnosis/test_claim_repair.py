@@ -729,6 +729,29 @@ def test_interrupted_repair_is_not_continued_beside_another_writer_of_the_storag
         preview(**ALL)
 
 
+def test_storage_of_several_clients_is_registered_again_beside_its_other_volume(repair, left):
+    """As it was, although that one was registered before; neither is asked for ``shares_storage`` anew."""
+    modes = (registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system"),)
+    document = dataclasses.replace(DOCUMENT, capabilities=modes)
+    rows = [volumes.payload(document) | {"ID": name, "CreateIndex": at} for at, name in enumerate(("b", "mysql"), 1)]
+    left.reply("GET", "/v1/volumes", 200, rows)
+    left.reply("GET", "/v1/volume/csi/b", 200, rows[0])
+
+    done = repair(**ALL | {"document": document})
+
+    assert (done.status, written(left)[:1]) == ("registered", [f"PUT {PATH}?namespace=prod"]), done.reason
+
+
+def test_registration_whose_answer_was_lost_is_not_sent_again(repair, left):
+    """It is there now, and Nomad shows its secrets to nobody."""
+    left.replies["PUT", PATH] = [(500, "rpc error: EOF")]
+    left.replies["GET", PATH] = [(404, "volume not found"), (404, "volume not found"), (200, FREE)]
+
+    done = repair(**ALL)
+
+    assert (done.status, len(left.sent("PUT"))) == ("registered", 1), done.reason
+
+
 def test_interrupted_repair_waits_for_ec2(repair, left, ec2):
     """It is attached somewhere by now; the note stays."""
     ec2(ATTACHED)

@@ -86,7 +86,10 @@ def test_all_as_planned(context, scripted, plugin_cluster, plan):
 
 @pytest.mark.parametrize("is_hidden", [False, True])
 def test_plugin_that_is_not_healthy_is_explained(context, scripted, plugin_cluster, plan, is_hidden):
-    """By the events of its tasks, by the rules for its jobs and for others of its record, and by its log."""
+    """By the events of its tasks, by the rules for its jobs, of the plan's driver, and for others, and by its log."""
+    [plugin] = plan.plugins
+    other = dataclasses.replace(plugin, expectation=dataclasses.replace(plugin.expectation, driver="aws-efs"))
+    plan = dataclasses.replace(plan, plugins=(other,))
     plugin_cluster.plugin(healthy=False)
     plugin_cluster.allocation(events=[("Driver Failure", "no image")])
     plugin_cluster.log("E1 no image\n")
@@ -111,7 +114,7 @@ def test_plugin_that_is_not_healthy_is_explained(context, scripted, plugin_clust
             if is_hidden
             else [
                 "job (job old, privilege-missing): no privileged = true for a node",
-                "job (job old, mode-word-differs): no mode word",
+                "job (job old, host-network-missing): a network of the container's own",
             ]
         ),
         f"log {on_a}: E1 no image",

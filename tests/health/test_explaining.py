@@ -6,6 +6,7 @@ import re
 import pytest
 
 from nomad_csi.health import explaining, observation
+from nomad_csi.nomad import jobs
 
 JOB = "/v1/job/plugin-aws-ebs0-nodes"
 DENIED = "AccessDenied: user is not authorized to perform: ec2:DescribeAvailabilityZones"
@@ -45,21 +46,20 @@ def test_trap_is_known_by_the_words_of_aws(denied, explained):
     assert str(note) == "note on a (allocation alloc-a): its log is empty"
 
 
-def test_trap_is_known_by_the_log(plugin_cluster, explained):
+def test_trap_is_known_by_the_log(plugin_cluster, explained, monkeypatch):
     """What the driver wrote last, without secrets; to stdout, where stderr is empty."""
     plugin_cluster.plugin(instances=0)
     plugin_cluster.allocation(events=[("Started", "x"), ("Terminated", "Exit Code: 1")])
-    plugin_cluster.log("")
-    plugin_cluster.log('E1 "Retrieving IMDS metadata failed" err="no route" token=abc\n')
+    texts, asked = ["", 'E1 "Retrieving IMDS metadata failed" err="no route" token=abc\n'], []
+    monkeypatch.setattr(jobs, "tail_log", lambda *given, **how: asked.append((*given[1:], how)) or texts.pop(0))
 
     told = explained()
 
     assert [cause.kind for cause in told] == ["known-issue", "log"]
     assert "hop limit of 1" in told[0].text
     assert told[1].text.endswith("token=[secret]")
-    logs = [path for path, _ in plugin_cluster.scripted.sent("GET") if "/fs/logs/" in path]
-    assert [re.search("type=(\\w+)", path)[1] for path in logs] == ["stderr", "stdout"]
-    assert all("task=plugin&" in path and "namespace=default" in path for path in logs)
+    how = [{"stream": stream, "timeout_s": 10} for stream in ("stderr", "stdout")]
+    assert asked == [("default", "alloc-a", "plugin", each) for each in how]
 
 
 def test_sick_instance_goes_before_a_task_that_never_was_one(plugin_cluster, scripted, explained):

@@ -8,7 +8,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.health import observation, observed_plugin, probe_deep, probe_run, probed
-from nomad_csi.nomad import plugins
+from nomad_csi.nomad import jobs, plugins
 from nomad_csi.plan import program_jobs
 from tests import clocks
 from tests.plugin_samples import READY
@@ -75,12 +75,12 @@ def purged(cluster):
     return [path.partition("?")[2].rpartition("=")[2] for path, _ in cluster.sent("DELETE")] == ["false", "true"]
 
 
-def test_what_a_client_answers_is_the_status(cluster, ran, ask):
+def test_what_a_client_answers_is_the_status(cluster, ran, ask, monkeypatch):
     """The job is for that client, is waited for, and is removed."""
     ran("running")
     ran()
-    cluster.reply("GET", LOG, 200, answer())
-    told = []
+    told, asked = [], []
+    monkeypatch.setattr(jobs, "tail_log", lambda *given, **how: asked.append((*given[1:], how)) or answer())
 
     found = ask(report=told.append)
 
@@ -88,10 +88,24 @@ def test_what_a_client_answers_is_the_status(cluster, ran, ask):
     assert [(row.node_name, row.status, row.detail, row.report) for row in found.rows] == [("a", "ready", "", READY)]
     assert told == [f"asking 1 client with job {JOB}"]
     assert '"^(id-a)$"' in parsed["JobHCL"]
-    [asked] = [path for path, _ in cluster.sent("GET") if path.startswith(LOG)]
-    assert "type=stdout" in asked
-    assert f"offset={1 << 20}" in asked
+    assert asked == [("default", "probe-a", "probe", {"stream": "stdout", "length": 1 << 20, "timeout_s": 10})]
     assert purged(cluster)
+
+
+def test_all_clients_that_run_the_job_are_waited_for(cluster, ask):
+    """One that runs none is told beside them."""
+    _, record = cluster.replies["GET", "/v1/plugin/csi/aws-ebs0"][0]
+    record["Nodes"] |= {f"id-{name}": record["Nodes"]["id-a"] | {"AllocID": f"alloc-{name}"} for name in "bc"}
+    clients = [{"ID": f"id-{name}", "Name": name, "Status": "ready"} | _eligible() for name in "abc"]
+    clients[1]["Status"] = "down"
+    cluster.replies["GET", "/v1/nodes"] = [(200, clients)]
+    run = [{"ID": f"probe-{name}", "NodeID": f"id-{name}", "ClientStatus": "complete"} for name in "ac"]
+    cluster.reply("GET", f"/v1/job/{JOB}/allocations", 200, [run[0], run[1] | {"ClientStatus": "running"}])
+    cluster.reply("GET", f"/v1/job/{JOB}/allocations", 200, run)
+    for name in "ac":
+        cluster.reply("GET", f"/v1/client/fs/logs/probe-{name}", 200, answer(f"alloc-{name}"))
+
+    assert [(row.node_name, row.status) for row in ask().rows] == [("a", "ready"), ("b", "no-answer"), ("c", "ready")]
 
 
 def test_answers_are_shown_as_data_and_as_a_table():
@@ -152,10 +166,11 @@ def test_only_a_good_answer_is_healthy(cluster, ran, ask, text, status, detail):
     assert not found.ok
 
 
-def test_probe_that_failed_is_told_by_its_events(cluster, ran, ask):
+@pytest.mark.parametrize("status", ["failed", "lost"])
+def test_probe_that_failed_is_told_by_its_events(cluster, ran, ask, status):
     """Its log is none."""
     told = [{"Time": 1, "Type": "Driver Failure", "DisplayMessage": "no image"}]
-    ran("failed", TaskStates={"probe": {"Restarts": 0, "Events": told}})
+    ran(status, TaskStates={"probe": {"Restarts": 0, "Events": told}})
     cluster.reply("GET", LOG, 200, "")
 
     assert ask().rows[0].detail == "the probe failed on a (allocation probe-a): Driver Failure: no image"
@@ -284,6 +299,7 @@ def test_a_refusal_is_an_error_with_the_right_that_is_missing(cluster, look, met
 
     with pytest.raises(errors.NomadApiError, match=f"the token needs {said} in namespace default"):
         look()
+    assert purged(cluster) is (said != "submit-job")
 
 
 def test_the_first_of_two_checks_runs_no_job(cluster, look):

@@ -14,7 +14,7 @@ from tests.plugin_samples import READY
 Validated = records.Validated
 KEY = ("default", "mysql")
 FIX = registry.codes()["volume-unconfirmed"].fix
-PLUGINS = (("mysql", "aws-ebs0"), ("other", "aws-efs0"))
+PLUGINS = (("mysql", "aws-ebs0"), ("bare", "aws-ebs0"), ("other", "aws-efs0"))
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
 
 
@@ -76,11 +76,12 @@ def test_endpoint_is_compared_with_the_record_of_its_plugin(
     held |= {"Context": {"a": "1"}, "Parameters": {"b": "2"}}
     held["RequestedCapabilities"] = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
     scripted.reply("GET", "/v1/volume/csi/mysql", 200, held)
+    scripted.reply("GET", "/v1/volume/csi/bare", 200, held | {"ID": "bare", "ExternalID": ""})
     answer, secrets = dataclasses.replace(READY, **changes), {"default/mysql": {"password": "x"}}
 
-    found = probe_deep.probe_endpoint(
-        context.connect(), "aws-ebs0", answer, local="tcp://a", secrets=secrets, timeout_s=7
-    )
+    client = context.connect()
+    client.connection = dataclasses.replace(client.connection, insecure_http=True)
+    found = probe_deep.probe_endpoint(client, "aws-ebs0", answer, local="tcp://a", secrets=secrets, timeout_s=7)
 
     assert [(item.code, item.found) for item in found] == told
     question = records.ValidationQuestion(
@@ -90,8 +91,9 @@ def test_endpoint_is_compared_with_the_record_of_its_plugin(
         context={"a": "1"},
         parameters={"b": "2"},
     )
-    options = {"secrets": {KEY: {"password": "x"}}, "timeout_s": 7, "insecure": False}
-    assert asked == ([("tcp://a", [question], options)] if told and told[0][0] == "volume-unknown" else [])
+    bare = dataclasses.replace(question, key=("default", "bare"), external_id="bare")
+    options = {"secrets": {KEY: {"password": "x"}, bare.key: {}}, "timeout_s": 7, "insecure": True}
+    assert asked == ([("tcp://a", [bare, question], options)] if told and told[0][0] == "volume-unknown" else [])
 
 
 @pytest.mark.parametrize(
