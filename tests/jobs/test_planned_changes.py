@@ -245,6 +245,14 @@ def test_what_is_registered_and_not_in_the_spec_is_named(draw, scripted, owners,
 
 
 @pytest.mark.usefixtures("cluster")
+def test_volume_of_a_plugin_without_volumes_in_the_spec_is_named(draw, scripted):
+    """It is in the namespace of the connection."""
+    scripted.reply("GET", "/v1/volumes", 200, [{"ID": "old", "Namespace": "default", "PluginID": "hostpath"}])
+
+    assert last_lines(draw(plan=storage.plan_document({"plugins": [PLUGIN]}))[0]) == OF_NOBODY
+
+
+@pytest.mark.usefixtures("cluster")
 def test_token_that_may_not_list_volumes_is_said(draw, scripted):
     """Not looked for is not none."""
     scripted.reply("GET", "/v1/volumes", *FORBIDDEN)

@@ -201,6 +201,13 @@ def test_volume_counts_as_failed_after_all_its_attempts(context, scripted, attem
     assert (breaker.refusal(volume(0)) is None) is (attempts == 1)
     of_breaker = [f"not sent: plugin efs did not answer for 3 volumes in a row: {HANGS}"]
     assert found == ["No cluster leader"] * 2 + (["No cluster leader"] if attempts == 1 else of_breaker)
+    breaker.answer(volume(0))
+    breaker.fail(volume(1), others)
+    scripted.replies["PUT", path(0)] = [(400, "no such mode")]
+    assert sender.send(volume(0), is_new=True).kind == "refused"  # an answer, too
+    breaker.fail(volume(1), others)
+    breaker.fail(volume(1), others)
+    assert breaker.refusal(volume(1)) is None
 
 
 @pytest.mark.usefixtures("absent")

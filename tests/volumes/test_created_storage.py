@@ -8,7 +8,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.csi import services
 from nomad_csi.frame import resource
 from nomad_csi.nomad import classify, variables, volumes
-from nomad_csi.volumes import deregistration, desired, hold, ownership, volume_resource
+from nomad_csi.volumes import apply_volumes, deregistration, desired, hold, ownership, volume_resource
 from tests import owner_labels, plugin_deletion
 from tests.plugin_deletion import OWNER
 
@@ -171,6 +171,10 @@ def test_volume_that_was_removed_and_is_declared_again_gets_its_storage(world):
     command = f"`nomad-csi remove {IDENTITY} --forget {storage} --owner {OWNER}`"
     assert f"is kept for {IDENTITY}: to give it up, {command}" in world.said[0]
     assert f"volume {IDENTITY} gets the storage {storage} again, which is kept for it" in world.said
+    VOLUME.delete(world.context, IDENTITY, again)
+    [applied] = apply_volumes.apply(world.client, [desired.of_properties(VOLUME.declared, new_inputs)])
+    told = (applied.status, applied.external_id, applied.reason)
+    assert told == ("registered", storage, f"gets its storage {storage} again")
 
 
 @pytest.mark.parametrize("is_refreshed", [False, True])

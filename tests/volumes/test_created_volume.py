@@ -249,6 +249,8 @@ def test_a_replacement_needs_a_plugin_with_a_controller(context, scripted):
 
     with pytest.raises(errors.RefusedError, match="with a healthy controller, got 'aws-ebs1': 0 of 0 are healthy"):
         VOLUME.preflight(context, OUTPUTS, NEWS | {"pluginId": "aws-ebs1"})
+    context.operation.declare("nomad-csi:index:PluginHealth", "urn:health", {"pluginId": "aws-ebs1"})
+    VOLUME.preflight(context, OUTPUTS, NEWS | {"pluginId": "aws-ebs1"})  # `up` waits until it is healthy
 
 
 def test_proof_that_the_plugin_made_it_outlives_an_update_without_an_owner(context, scripted):

@@ -91,7 +91,9 @@ class Agent:
         """Have a stack acquire the owner record of the volume."""
         who = ownership.Requester(owner=owner, adopts=True)
         records = ownership.OwnerRecords(self.client)
-        records.acquire(("default", "mysql"), ownership.OwnerToken(external_id=storage), who)
+        records.acquire(
+            ("default", "mysql"), ownership.OwnerToken(external_id=storage, plugin_id=storage and "ebs"), who
+        )
 
     def claim(self, volume_id):
         """Have an allocation hold a volume that nobody knows."""
@@ -467,11 +469,14 @@ def test_deletion_that_is_killed_after_a_request_is_finished_by_the_next_run(
     assert ownership.OwnerRecords(running.client).read([("default", "mysql")]).owners == {}
 
 
-def test_storage_that_nothing_names_must_be_named(run, made, ec2):
+def test_storage_that_nothing_names_must_be_named(run, running, made, ec2):
     """Not guessed, though its tags name the volume."""
     one, other = made(), made()
 
     assert run() == ("unknown", "not registered, and nothing names its storage: --external-id does")
+    running.take(OWNER, one)
+    no_plugin = ("refused", f"{KEY} is not registered; name its plugin: --made-by")
+    assert run(external_id=other, endpoint="unix:///no.sock") == no_plugin  # its record is of other storage
     assert run(external_id=one, with_snapshot=False) == ("deleted", "")
     assert (exists(ec2, one), exists(ec2, other)) == (False, True)
 

@@ -93,6 +93,7 @@ def test_outcome(run, scripted, held, answers, options, expected, ends):
     [(status, reason)] = run(KEY, **options)
 
     assert (status, reason[: len(expected[1])]) == expected
+    assert (f"; not seen afterwards: GET {PATH}: status " in reason) is (status == "unknown")
     if status == "refused":
         assert run.external_ids == [ID if f"is {ID}" in reason or f"for {ID}" in reason else "vol-b"]
     assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod{end}" for end in ends]
