@@ -7,7 +7,11 @@ import pytest
 import yaml
 
 from nomad_csi import cli
+from nomad_csi.cli.common import inputs
+from nomad_csi.hcl import files
+from nomad_csi.migration import live_files
 from nomad_csi.pulumi_state import stack_cli, stack_import
+from tests.cli import option_world
 
 CASES = Path(__file__).parents[1] / "cases"
 EFS = str(CASES / "docs-efs-node.nomad.hcl")
@@ -68,6 +72,26 @@ def test_what_we_rendered_comes_back_as_the_same_files(folder, tmp_path, capsys)
 
     out = tmp_path / "out"
     assert {str(path.relative_to(out)): path.read_text(encoding="utf-8") for path in out.rglob("*.hcl")} == before
+
+
+def test_cluster_is_read_in_the_namespace_of_the_environment(monkeypatch, capsys):
+    """The names of its drivers are those that Nomad shows."""
+    read = [files.parse(option_world.JOB, "san.hcl")]
+    asked = []
+
+    def answer(_client, namespace, *_, **more):
+        asked.append((namespace, more["plugin_id"], [file.name for file in more["known"]]))
+        return live_files.Live(files=read, providers={"san": "live.example"})
+
+    monkeypatch.setattr(live_files, "read", answer)
+    monkeypatch.setattr(inputs, "warn_of_erasing", lambda _: None)
+    monkeypatch.setenv("NOMAD_NAMESPACE", "prod")
+
+    cli.main(["import", EFS, "--cluster", "--plugin", "san"])
+
+    assert asked == [("prod", "san", [EFS])]
+    [_, plugin] = yaml.safe_load(capsys.readouterr().out)["plugins"]
+    assert plugin["driver"]["provider"] == "live.example"
 
 
 def test_everything_as_json(capsys):

@@ -1,6 +1,7 @@
 """The spec that a command takes where none is named, and what its owner and directory do."""
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
@@ -140,6 +141,18 @@ def test_regions_of_a_spec_are_those_of_its_plugins(place, document, regions):
     choice = specs.aws_choice(command.Arguments(aws_region="", no_aws=False))
 
     assert choice.default() == regions
+
+
+@pytest.mark.parametrize("words", [["doctor"], ["verify", "--html", "page.html"]])
+def test_regions_are_those_of_the_spec_that_is_named(place, monkeypatch, words):
+    """Not those of another one in this directory."""
+    write(place / "own.yaml")
+    asked = []
+    monkeypatch.setattr(specs, "aws_choice", lambda _, spec=None: asked.append(spec))
+
+    assert cli.main([*words, "own.yaml"]) == 2
+
+    assert asked == [Path("own.yaml")]
 
 
 @pytest.mark.parametrize("text", ["[]", "{", "{}", '{"externalIds": []}', '{"externalIds": {"a": "b", "c": 1}}'])

@@ -2,8 +2,8 @@
 
 import boto3
 
-from nomad_csi.plan import iam, storage, volumes
-from nomad_csi.spec import encrypted
+from nomad_csi.plan import iam, plugins, storage, volumes
+from nomad_csi.spec import encrypted, model
 
 
 def test_protect_of_a_volume_wins_over_that_of_the_spec(document):
@@ -93,3 +93,22 @@ def test_key_that_the_policy_of_a_plugin_lacks_is_named(document):
 
         assert list(declared.lacking_keys("volumes[0]")) == list(declared.lacking_keys("plugins[0]")) == sentences
         assert list(declared.lacking_keys("volumes[1]")) == list(declared.lacking_keys("plugins[1]")) == []
+
+
+def test_volume_that_is_declared_before_its_plugin_is_checked_against_it(document):
+    """With its driver, which may be of another version than that of the volume; one that was refused is not."""
+    volume = document["volumes"][0] | {"mount_options": {"fs_type": "ext4"}}
+    volume["ebs"]["availability_zone"] = "eu-west-1a"
+    plugin = model.PluginSpec(**document["plugins"][0])
+    known = plugins.driver(plugin)
+    declared = storage.Declared()
+
+    before = list(declared.add_volume("EbsVolume mysql", model.VolumeSpec(**volume), known))
+    [refused] = declared.add_volume("EbsVolume second", model.VolumeSpec(**volume), known)
+    after = declared.add_plugin("CsiPlugin aws-ebs0", plugin, known.model_copy(update={"fs_types": frozenset({"xfs"})}))
+
+    assert (before, refused.path) == ([], "EbsVolume second.id")
+    assert [str(problem) for problem in after] == [
+        "EbsVolume mysql.ebs.availability_zone: expected a zone of us-east-1, the plugin's region, got 'eu-west-1a'",
+        "EbsVolume mysql.mount_options.fs_type: expected one of xfs for aws-ebs, got 'ext4'",
+    ]

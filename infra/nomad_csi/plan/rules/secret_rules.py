@@ -36,8 +36,8 @@ def _file(plugin: spec.PluginSpec, driver: spec.DriverSpec, file: spec.ConfigFil
         if key not in plugin.config:
             yield Problem(path=f"{path}.{key}", got="nothing", allowed=f"a value: {driver.name} does not start without")
     for key, values in file.values.items():
-        if key in plugin.config and plugin.config[key] not in values:
-            got = repr(plugin.config[key]) if isinstance(plugin.config[key], str) else _HIDDEN
+        if key in plugin.config and (not isinstance(value := plugin.config[key], str) or value not in values):
+            got = repr(value) if isinstance(value, str) else _HIDDEN
             yield Problem(path=f"{path}.{key}", got=got, allowed=f"one of {', '.join(sorted(values))}")
     for key, reasons in file.not_in_containers.items():
         value = plugin.config.get(key)
