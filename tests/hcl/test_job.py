@@ -177,7 +177,7 @@ def test_what_is_not_said_is_nomads_default():
 
     assert (found.type, found.namespace, found.groups[0].count) == ("service", "", None)
     task = found.groups[0].tasks[0]
-    assert (task.driver, task.image, task.arguments, task.plugin) == ("", "", [], None)
+    assert (task.driver, task.image, task.arguments, task.plugin, task.config.at("args")) == ("", "", [], None, 3)
 
 
 def test_arguments_are_texts():

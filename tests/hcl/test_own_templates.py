@@ -27,6 +27,8 @@ DOCUMENT = {
             "driver": "aws-ebs",
             "aws_region": "us-east-1",
             "credentials": {"workload_identity": {"role_arn": "arn:aws:iam::123456789012:role/csi"}},
+            "update": {"max_parallel": 2},
+            "metrics_port": 3301,
         },
     ],
     "volumes": [
@@ -133,6 +135,8 @@ DROPPED = [
     ("aws-ebs0 controller", JOB, "        env = true\n", "", "job.group.task.template ${NOMAD_SECRETS_DIR}/credentials.env.env: expected true, got nothing" + TAKE),
     ("aws-ebs0 node", JOB, "role = {{ job.vault_role | text }}", "", "job.group.task.vault.role: expected 'pull', got nothing" + TAKE),
     ("aws-ebs0 node", JOB, "vault {", "meta {", "job.group.task.vault: expected a block, got nothing" + TAKE),
+    ("oidc controller", JOB, "aud = {{ [job.identity_audience] | texts }}", '}\nidentity {\nname = "x"', "job.group.task.identity aws.aud: expected a list with 'sts.amazonaws.com', in this order, got another" + TAKE),
+    ("aws-ebs0 node", JOB, "group {{ job.group | text }}", "meta", "job.group: expected a block 'nodes', got nothing" + TAKE),
     ("oidc controller", JOB, "aud = {{ [job.identity_audience] | texts }}", "", "job.group.task.identity.aud: expected a list with 'sts.amazonaws.com', in this order, got another" + TAKE),
 ]  # fmt: skip
 
@@ -161,6 +165,8 @@ def test_template_that_drops_a_required_part_is_refused_with_its_name(changed, n
         ("aws-ebs0 node", "cpu = {{ job.cpu_mhz | number }}", "cpu = 99"),
         ("aws-ebs0 node", "kill_timeout = {{ job.kill_timeout_s | seconds }}", 'kill_timeout = "99s"'),
         ("oidc controller", 'name = "aws"', 'name = "sts"'),
+        ("oidc controller", "max_parallel = {{ job.update.max_parallel | number }}", "max_parallel = 99"),
+        ("oidc controller", 'port "metrics" {', 'port "x" {'),
         ("oidc controller", "aud = {{ [job.identity_audience] | texts }}", 'aud = ["sts.amazonaws.com", "x"]'),
     ],
 )
@@ -193,6 +199,7 @@ def test_volumes_of_a_plan_are_rendered_with_them(changed):
         ("external_id = {{", "# {{", "external_id: expected 'vol-0123456789abcdef0', got nothing" + TAKE),
         ("capability {", "parameters {", "capability: expected [{'access_mode': 'single-node-writer', 'attachment_mode': 'file-system'}], got nothing" + TAKE),
         ("required {", "preferred {", "topology_request.required: expected [{'topology': [{'segments': {'topology.ebs.csi.aws.com/zone': 'us-east-1a'}}]}], got nothing" + TAKE),
+        ("context = {{ registration.context | volume_map }}", 'context = { k = "w" }', "context.k: expected 'v', got 'w'" + TAKE),
         ("context = {{ registration.context | volume_map }}", "", "context: expected a block, got nothing" + TAKE),
         ('type = "csi"', 'type = "csi"\nsecrets = { a = "b" }', "secrets: expected no secrets: they are sent with the registration and stand in no file, got [secret]; remove them"),
         ("mount_options {", "labels {", "mount_options: expected a block, got nothing" + TAKE),

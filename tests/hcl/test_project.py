@@ -160,8 +160,9 @@ def test_files_need_the_id_of_a_file_system():
 
 def test_what_means_something_to_a_shell_gets_into_no_file():
     """Whatever the caller let through."""
-    with pytest.raises(errors.NomadCsiError, match="cannot stand in a file"):
-        project.files(wanted("python", "ebs", stack="dev; rm -rf x"))
+    for stack in ("dev; rm -rf x", "a:b"):
+        with pytest.raises(errors.NomadCsiError, match=f"^'Pulumi.{stack}.yaml' cannot stand in a file of a project$"):
+            project.files(wanted("python", "ebs", stack=stack))
 
 
 def test_the_schema_of_a_stack_config_is_that_of_the_spec_under_its_key():

@@ -42,6 +42,8 @@ def test_read_keeps_what_is_right():
     assert [(path, plugin.id) for path, plugin in found.plugins.items()] == [("plugins[0]", "ebs")]
     assert not found.has_all_plugins
     assert draft.ids(document) == {"plugins[0]": "ebs"}
+    volumes = [{"id": "a", "namespace": "prod"}, {"id": "b", "namespace": "default"}]
+    assert draft.ids({"volumes": volumes}) == {"volumes[0]": "prod/a", "volumes[1]": "b"}
     wrong = draft.read({"plugins": 3, "protect": 3})
     assert (wrong.has_all_plugins, wrong.protect, wrong.snapshots, wrong.file_systems) == (False, True, None, None)
     assert found.problems
@@ -89,6 +91,9 @@ def test_unknown_key_deep_inside_is_compared_with_its_neighbours():
         "plugins[0].iam.role_name: expected a valid string, got 1",
         "plugins[0].iam.role: unknown key; did you mean role_name?",
     ]
+    volume = {"id": "a", "plugin_id": "p", "existing": {"external_id": "x"}, "capabilities": [{"acces_mode": 1}]}
+    near = "volumes[0].capabilities[0].acces_mode: unknown key; did you mean access_mode?"
+    assert lines({"volumes": [volume]}) == [near]
 
 
 def test_a_value_below_secrets_or_environment_is_never_shown():
