@@ -75,7 +75,6 @@ def plugin_of(adoption):
         (ebs("controller", group="count = 2"), {}),
         (ebs("controller", args='"controller", "--extra-tags="'), {"controller": {"count": 1}}),
         (ebs("controller", args='"controller", "--extra-tags=a=1,b=2"'), {"extra_tags": {"a": "1", "b": "2"}, "controller": {"count": 1}}),
-        (ebs("controller", task='env {\n AWS_ACCESS_KEY_ID = "k"\n }'), {"controller": {"count": 1}}),
         (efs(args='"--endpoint=unix://csi/csi.sock", "--logtostderr"'), {"extra_arguments": {"node": ["--logtostderr"]}}),
     ],
 )  # fmt: skip
