@@ -348,9 +348,9 @@ def test_two_volumes_in_one_file_are_one_problem():
 def test_variables_by_the_order_of_nomad(tmp_path):
     """An option wins over a file, the last file over the others and the environment, and any over the default."""
     file = tmp_path / "x.hcl"
-    file.write_text('b = "file"\nc = "file"\ne = "file"\n')
+    file.write_text('b = "file"\nc = "file"\n')
     first = tmp_path / "first.hcl"
-    first.write_text('b = "first"\n')
+    first.write_text('b = "first"\ne = "first"\n')
     environment = {f"NOMAD_VAR_{name}": "environment" for name in "abf"}
     given = read.given_variables(environment, [first, file], ["c=option"])
     text = "".join(f'variable "{name}" {{\n  default = "default"\n}}\n{name} = var.{name}\n' for name in "abcd")
@@ -358,7 +358,7 @@ def test_variables_by_the_order_of_nomad(tmp_path):
 
     found = read.reading(text, "x", "job", given).content
 
-    assert [found[name] for name in "abcdef"] == ["environment", "file", "option", "default", "file", "environment"]
+    assert [found[name] for name in "abcdef"] == ["environment", "file", "option", "default", "first", "environment"]
 
 
 @pytest.mark.parametrize("option", ["=x", "x", ""])
