@@ -459,9 +459,7 @@ def test_job_of_another_type_is_not_sent(context, cluster, held, step):
     assert registered(cluster) == []
     assert cluster.sent("PUT") == []
     JOB.preflight(context, SERVICE, WISHED)
-    assert (
-        JOB.diff(IDENTITY, SYSTEM, SYSTEM, WISHED | {"hcl": 'job "no" {'}).replaces == ()
-    )  # not known is no other type
+    assert JOB.diff(IDENTITY, SYSTEM, SYSTEM, WISHED | {"hcl": "job {"}).replaces == ()  # its type is not known
 
 
 # --- other jobs that run the plugin

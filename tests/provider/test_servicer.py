@@ -645,9 +645,9 @@ def test_credentials_of_the_environment_and_the_settings_are_in_no_line(
 FAILURES = {
     "sentence": (errors.RefusedError("no such\nplace"), grpc.StatusCode.UNKNOWN, "no such\nplace"),
     "problem": (
-        errors.SpecError((errors.Problem(path="size", got="0", allowed="1 or more"),)),
+        errors.SpecError((errors.Problem(path="size", got=PASSWORD, allowed="1 or more"),)),
         grpc.StatusCode.UNKNOWN,
-        "the resource: size: expected 1 or more, got 0",
+        "the resource: size: expected 1 or more, got [secret]",
     ),
     "bug": (KeyError(PASSWORD), grpc.StatusCode.INTERNAL, "bug in nomad-csi: KeyError at nowhere; please report it"),
 }
@@ -663,7 +663,10 @@ def test_what_a_component_fails_with_has_no_value_of_the_user(plugin, monkeypatc
 
     monkeypatch.setattr(servicer.Servicer, "_construct", fails)
 
-    failed = failure(plugin.Construct, provider_pb2.ConstructRequest(type="nomad-csi:index:EbsVolume", name="a"))
+    given = wire.dump({"secrets": {"key": PASSWORD}})  # not marked, as by a program that reads them from a file
+    request = provider_pb2.ConstructRequest(type="nomad-csi:index:EbsVolume", name="a", inputs=given)
+
+    failed = failure(plugin.Construct, request)
 
     assert failed.code() is code
     assert said in failed.details()

@@ -222,11 +222,11 @@ def test_deregistered_volume_does_not_get_empty_storage(context, scripted):
 
 def test_smaller_least_size_is_refused_before_anything_is_sent(context, scripted):
     """By the rule of `plan` and `apply`, also where the largest one stays."""
-    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", PATH, 200, HELD | {"Capacity": 6 * GIB})
 
     for ask in (VOLUME.preflight, lambda *known: VOLUME.update(known[0], IDENTITY, *known[1:])):
         with pytest.raises(errors.RefusedError, match=f"capacityMinBytes: expected {5 * GIB} or more"):
-            ask(context, OUTPUTS, NEWS | {"capacityMinBytes": 4 * GIB})
+            ask(context, OUTPUTS | {"capacityBytes": 6 * GIB}, NEWS | {"capacityMinBytes": 4 * GIB})
     assert scripted.sent("PUT") == []
 
 

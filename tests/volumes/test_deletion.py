@@ -90,10 +90,8 @@ class Agent:
     def take(self, owner, storage=""):
         """Have a stack acquire the owner record of the volume."""
         who = ownership.Requester(owner=owner, adopts=True)
-        records = ownership.OwnerRecords(self.client)
-        records.acquire(
-            ("default", "mysql"), ownership.OwnerToken(external_id=storage, plugin_id=storage and "ebs"), who
-        )
+        token = ownership.OwnerToken(external_id=storage, plugin_id=storage and "ebs")
+        ownership.OwnerRecords(self.client).acquire(("default", "mysql"), token, who)
 
     def claim(self, volume_id):
         """Have an allocation hold a volume that nobody knows."""

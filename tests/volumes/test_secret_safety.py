@@ -77,6 +77,7 @@ def register(context, _kind, new_inputs):
 WAYS = {
     "create": lambda context, kind, new_inputs: kind.create(context, new_inputs),
     "update": lambda context, kind, new_inputs: kind.update(context, IDENTITY, new_inputs, new_inputs),
+    "update that drops them": lambda context, kind, old: kind.update(context, IDENTITY, old, old | {"secrets": {}}),
     "command": register,
 }
 
