@@ -122,7 +122,7 @@ def test_volume_is_still_declared_under_a_name_that_an_alias_has(cloud, monkeypa
     logged = []
     monkeypatch.setattr(pulumi.log, "warn", logged.append)
 
-    cloud.settle(lambda: EbsVolume("sales", EBS, opts) and None)
+    cloud.settle(lambda: EbsVolume("sales", EBS, opts) and EbsVolume("later", EBS) and None)
 
     assert logged == lines
 
