@@ -85,6 +85,18 @@ def test_output_is_utf_8_in_any_locale(words, folder):
     assert ("数" if words[0] != "import" else "\\u6570") in (folder / "output").read_text(encoding="utf-8")
 
 
+def test_what_is_hidden_stays_hidden_in_both_streams():
+    """Of a command that is given secrets twice: the token, then those of volumes."""
+    streams = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]), output.guarded():
+        output.hide(["canary-1"])
+        output.hide(["canary-2"])
+        sys.stdout.write("canary-1 canary-2\n")
+        output.print_progress("canary-1 canary-2")
+
+    assert [stream.getvalue() for stream in streams] == ["[secret] [secret]\n"] * 2
+
+
 def test_json_is_json_whatever_it_holds():
     """A half of a pair is an escape of JSON."""
     value = ["né", "数", "\U0001f600", "half \udce9"]

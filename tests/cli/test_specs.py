@@ -143,6 +143,15 @@ def test_regions_of_a_spec_are_those_of_its_plugins(place, document, regions):
     assert choice.default() == regions
 
 
+def test_spec_beside_a_volume_file_needs_an_owner(place, capsys):
+    """As it does alone."""
+    write(place / "storage.yaml")
+
+    assert cli.main(["apply", "storage.yaml", "data.volume.hcl", "--yes"]) == 64
+
+    assert "--owner: expected PROJECT/STACK, such as shop/prod, or `owner` in the spec" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", [["doctor"], ["verify", "--html", "page.html"]])
 def test_regions_are_those_of_the_spec_that_is_named(place, monkeypatch, words):
     """Not those of another one in this directory."""
