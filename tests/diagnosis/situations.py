@@ -266,7 +266,10 @@ MORE = {
         token=_limited(namespaces={"*": frozenset(ALL_RIGHTS)}, node="", plugin="list"), volumes=()
     ),
     "a token with all rights on the owner records of one namespace of two": lambda make: make.found(
-        token=_limited(namespaces={"*": frozenset(ALL_RIGHTS)}, variables={("default", "nomad-csi/*"): OF_VARIABLES}),
+        token=_limited(
+            namespaces={"*": frozenset(ALL_RIGHTS)},
+            variables={("default", "nomad-csi/*"): OF_VARIABLES, ("prod", "nomad-csi/*"): frozenset({"read"})},
+        ),
         volumes=(make.volume(), make.volume(key="prod/mysql")),
     ),
     "a token with all rights on owner records": lambda make: make.found(

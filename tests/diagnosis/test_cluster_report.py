@@ -120,6 +120,7 @@ def test_report_and_its_page_have_everything(make, whole, monkeypatch):
             {"volume_id": "mysql"},
             {"namespace": "default-2", "volume_id": "odd", "status": "failed", "left_behind": ["a file"]},
             {"namespace": "prod", "volume_id": "kafka", "status": "failed", "not_verified": ["it hung", "x"]},
+            {"namespace": "default-2", "volume_id": "odd", "status": "not verified"},
         )
     ]
     options = cluster_report.ReportOptions(spec="a.yaml", smoke=tuple(smoke), sandbox="mark", title="Shop")

@@ -238,14 +238,14 @@ def test_failed_allocations_are_read_with_the_volumes_that_they_ask_for(make, mo
     def listed(_client, namespace):
         if namespace == "hidden":
             raise errors.NomadApiError("GET", "/v1/allocations", "denied", status=403, kind="refused")
-        return (first, second)
+        return (first, second) if namespace == "default" else ()
 
     monkeypatch.setattr(jobs, "failed_mounts", listed)
     monkeypatch.setattr(
         jobs, "document", lambda *given: asked.append(given[1:]) or {"ID": "web", "TaskGroups": [group]}
     )
     monkeypatch.setattr(facts, "JOBS_MAX", 1)
-    places = ({}, {"key": "hidden/a"}, {"key": "other/a", "is_registered": False})
+    places = ({}, {"key": "hidden/a"}, {"key": "prod/a"}, {"key": "other/a", "is_registered": False})
     found = make.found(volumes=tuple(make.volume(**place) for place in places))
     del vars(found)["failed_mounts"]
 

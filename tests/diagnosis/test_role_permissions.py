@@ -48,7 +48,7 @@ DENY = {"Effect": "Deny", "Action": "ec2:*", "Resource": "*"}
         ([allow(**ELSEWHERE), allow()], False, True),
         ([allow(**condition("StringLike", "ec2:ResourceTag/team", "shop-*"))], True, None),
         ([allow(**GRANT)], False, None),
-        ([allow(**condition("StringEquals", "aws:ResourceTag/ebs.csi.aws.com/cluster", ["true"]))], True, True),
+        ([allow(**condition("stringequals", "aws:resourcetag/ebs.csi.aws.com/cluster", ["TRUE"]))], True, True),
     ],
 )
 def test_statements(statements, is_tagged, status):
@@ -59,8 +59,9 @@ def test_statements(statements, is_tagged, status):
 
 
 def test_own_policy_allows_what_the_controller_calls(make):
-    """The policy that this package makes."""
-    assert role_permissions.lacking(make.role(iam.ebs_policy(make.REGION)), make.REGION) == ([], [])
+    """The policy that this package makes, in each partition of AWS."""
+    for region in (make.REGION, "cn-north-1"):
+        assert role_permissions.lacking(make.role(iam.ebs_policy(region)), region) == ([], [])
     assert "ec2:DescribeAvailabilityZones" in role_permissions.lacking(make.role({"Statement": []}), make.REGION)[0]
 
 

@@ -100,6 +100,7 @@ def test_plugin_that_is_not_healthy_is_explained(context, scripted, plugin_clust
         "ID": "old",
         "TaskGroups": [{"Name": "g", "Tasks": [task | {"CSIPluginConfig": {"ID": "aws-ebs0", "Type": "node"}}]}],
     }
+    scripted.replies["GET", "/v1/job/plugin-aws-ebs0-nodes"][0][1].update(TaskGroups=old["TaskGroups"])
     scripted.reply("GET", "/v1/job/old", *((403, "no") if is_hidden else (200, old | {"Type": "system"})))
     scripted.reply("GET", "/v1/job/old/allocations", 200, [])
     scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
@@ -113,8 +114,12 @@ def test_plugin_that_is_not_healthy_is_explained(context, scripted, plugin_clust
             ["note (jobs): not read: GET /v1/job/old: status 403: no"]
             if is_hidden
             else [
-                "job (job old, privilege-missing): no privileged = true for a node",
-                "job (job old, host-network-missing): a network of the container's own",
+                f"job (job {name}, {found}"
+                for name in ("old", "plugin-aws-ebs0-nodes")
+                for found in (
+                    "privilege-missing): no privileged = true for a node",
+                    "host-network-missing): a network of the container's own",
+                )
             ]
         ),
         f"log {on_a}: E1 no image",

@@ -70,6 +70,7 @@ def test_arguments(argument, expected):
     [
         (["--token", "abc1"], [False, True]),
         (["--token=abc1", "x"], [True, False]),
+        (["--o", "password=abc1"], [False, True]),
         (["password", "abc1"], [False, False]),  # two words, and no option
         (["--token", "--v=2"], [False, False]),  # an option without a value
         (["--v", "2", "--token", "${X}"], [False, False, False, False]),
