@@ -111,7 +111,7 @@ def text_has_secret(text: str) -> bool:
 def flag_has_secret(flag: str) -> bool:
     """Return whether a mount *flag* gives a secret: ``username=u,password=p``."""
     parts = (part.partition("=") for part in flag.split(","))
-    return text_has_secret(flag) or any(is_secret(name, value) for name, _, value in parts)
+    return text_has_secret(flag) or any(is_secret(name.strip(), value) for name, _, value in parts)
 
 
 def argument_has_secret(argument: str) -> bool:
