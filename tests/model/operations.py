@@ -22,6 +22,7 @@ from tests.model.world import (
     canonical,
     id_of,
     key_of,
+    pair,
     put,
 )
 
@@ -106,10 +107,9 @@ def _carried_out(known, number, _decisions, **how):
 def known_to(world: World, number: int) -> World:
     """Return *world* without what an `up` of a stack neither reads nor changes."""
     stack, other = world.stacks[number], Stack(state=world.stacks[1 - number].state)
-    cluster = world.clusters[stack.address]
     return World(
-        clusters=(cluster, Cluster()) if stack.address == 0 else (Cluster(), cluster),
-        stacks=(stack, other) if number == 0 else (other, stack),
+        clusters=pair(stack.address, world.clusters[stack.address], Cluster()),
+        stacks=pair(number, stack, other),
         storage=world.storage,
         unfound=world.unfound,
         lists=world.lists,
@@ -122,8 +122,8 @@ def _with_known(world, number, known):
     stack, other = known.stacks[number], world.stacks[1 - number]
     cluster, another = known.clusters[stack.address], world.clusters[1 - stack.address]
     return World(
-        clusters=(cluster, another) if stack.address == 0 else (another, cluster),
-        stacks=(stack, other) if number == 0 else (other, stack),
+        clusters=pair(stack.address, cluster, another),
+        stacks=pair(number, stack, other),
         storage=known.storage,
         saved=world.saved,
         unfound=known.unfound,
@@ -367,8 +367,7 @@ def read_by(world: World, programs: Programs) -> World:
     """Return *world* without what none of its operations reads: only those of `OWNERS` import an older state."""
     if programs is OWNERS:
         return world
-    first, second = world.stacks
-    return world._replace(stacks=(first._replace(older=()), second._replace(older=())))
+    return world._replace(stacks=tuple(stack._replace(older=()) for stack in world.stacks))
 
 
 def _same(world):

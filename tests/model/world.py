@@ -174,13 +174,11 @@ class World(NamedTuple):
 
     def with_cluster(self, number: int, cluster: Cluster) -> "World":
         """Return the world with another cluster."""
-        first, second = self.clusters
-        return self._replace(clusters=(cluster, second) if number == 0 else (first, cluster))
+        return self._replace(clusters=pair(number, cluster, self.clusters[1 - number]))
 
     def with_stack(self, number: int, stack: Stack) -> "World":
         """Return the world with another stack."""
-        first, second = self.stacks
-        return self._replace(stacks=(stack, second) if number == 0 else (first, stack))
+        return self._replace(stacks=pair(number, stack, self.stacks[1 - number]))
 
     def without_storage(self, storage: str) -> "World":
         """Return the world without *storage* and what is in it."""
@@ -210,6 +208,11 @@ def id_of(key: str) -> str:
     return key[0]
 
 
+def pair(number, item, other):
+    """Return a pair with *item* at *number*."""
+    return (item, other) if number == 0 else (other, item)
+
+
 def put(items, name, item):
     """Return the pairs *items* with *item* as *name*; without it where it is empty or ``None``."""
     others = [pair for pair in items if pair[0] != name]
@@ -233,13 +236,12 @@ def canonical(world: World) -> World:
         return _renumbered(part, tuple(number[each] for each in _drawn(part)))
 
     storage, unfound = renumbered(kept)
-    return World(
+    return world._replace(
         clusters=tuple(map(renumbered, world.clusters)),
         stacks=tuple(map(renumbered, world.stacks)),
         storage=storage,
         saved=renumbered(world.saved),
         unfound=unfound,
-        lists=world.lists,
         drawn=len(drawn),
     )
 
@@ -252,7 +254,12 @@ Part = Cluster | Stack | tuple[frozenset[str], frozenset[str]] | None
 def _drawn(part: Part) -> tuple[int, ...]:
     """Return the drawn numbers of *part*, in the order in which they appear."""
     drawn: list[int] = []
-    _with_numbers(part, lambda number: drawn.append(number) or number)
+
+    def same(number):
+        drawn.append(number)
+        return number
+
+    _with_numbers(part, same)
     return tuple(drawn)
 
 

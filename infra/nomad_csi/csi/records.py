@@ -68,8 +68,8 @@ class ProbeReport:
 
     def as_line(self) -> str:
         """Return ``/run/csi.sock ready ebs.csi.aws.com v1.64.0 (12 ms): <detail>``, always one line."""
-        who = f" {self.name} {self.vendor_version}"
-        return " ".join(f"{self.endpoint} {self.status}{who} ({self.latency_ms:.0f} ms): {self.detail}".split())
+        who = f"{self.name} {self.vendor_version}"
+        return " ".join(f"{self.endpoint} {self.status} {who} ({self.latency_ms:.0f} ms): {self.detail}".split())
 
 
 _FORM = pydantic.TypeAdapter(ProbeReport)

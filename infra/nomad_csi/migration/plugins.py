@@ -102,7 +102,7 @@ def _in_version(row: catalogue.Driver, parts: Sequence[model.Part]) -> catalogue
 
 
 def _image(driver: catalogue.Driver, roles: Mapping[str, model.Part]) -> dict[str, Any]:
-    """Return the fields of a plugin for its image; none where it is the catalogue's."""
+    """Return the fields of a plugin for its image; only the digest, empty for none, where it is the catalogue's."""
     part = _last(part if part.task.image else None for part in roles.values())
     if part is None:
         return {}

@@ -201,12 +201,13 @@ def as_data(document: Any) -> str:
 
 def _drop_secrets(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {
-            key: dict.fromkeys(item, encrypted.PLACEHOLDER)
-            if key == _SECRETS and isinstance(item, Mapping)
-            else item  # a plugin's own `secrets` are the keys that its driver takes
-            if key == "plugins"
-            else _drop_secrets(item)
-            for key, item in value.items()
-        }
+        return {key: _drop_secrets_under(key, item) for key, item in value.items()}
     return [_drop_secrets(item) for item in value] if isinstance(value, list) else value
+
+
+def _drop_secrets_under(key: str, item: Any) -> Any:
+    if key == "plugins":
+        return item  # `secrets` of a described driver are the names of the keys that it takes
+    if key == _SECRETS and isinstance(item, Mapping):
+        return dict.fromkeys(item, encrypted.PLACEHOLDER)
+    return _drop_secrets(item)

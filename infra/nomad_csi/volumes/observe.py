@@ -514,7 +514,11 @@ class RemovedVolume(VolumeFacts):
 
     @concurrency.read_once
     def storage_dependents(self) -> hold.StorageDependents:
-        """The volumes in that storage, but this one where the removal deregisters it, and releases its owner record."""
+        """
+        The volumes in that storage, but this one where the removal deregisters it, and releases its owner record.
+
+        What is registered for another resource by now is not counted here: `decide` refuses that by the owner record.
+        """
         assert self.left is not None  # noqa: S101  # see `dependents`
         is_removed = self.registration == "same" or (self.registration == "absent" and self.record == "own")
         return hold.read(self.context, self.left, self.key[0], but=[self.key] if is_removed else [])

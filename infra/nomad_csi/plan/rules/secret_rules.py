@@ -36,8 +36,10 @@ def _file(plugin: spec.PluginSpec, driver: spec.DriverSpec, file: spec.ConfigFil
         if key not in plugin.config:
             yield Problem(path=f"{path}.{key}", got="nothing", allowed=f"a value: {driver.name} does not start without")
     for key, values in file.values.items():
-        if key in plugin.config and (not isinstance(value := plugin.config[key], str) or value not in values):
-            got = repr(value) if isinstance(value, str) else _HIDDEN
+        value = plugin.config.get(key)
+        is_text = isinstance(value, str)
+        if key in plugin.config and not (is_text and value in values):
+            got = repr(value) if is_text else _HIDDEN
             yield Problem(path=f"{path}.{key}", got=got, allowed=f"one of {', '.join(sorted(values))}")
     for key, reasons in file.not_in_containers.items():
         value = plugin.config.get(key)
