@@ -182,8 +182,8 @@ def test_encrypted_secret_is_asked_for(apply, tmp_path, held):
     code, _, err = apply(str(path), "--owner", "shop/prod")
 
     assert (code, held("a")) == (2, None)
-    told = "expected its value, because Nomad erases what is not sent, got nothing; give it in a --secrets file or in NOMAD"
-    assert re.findall(f"default/a: secret ([a-z]+): {told}_CSI_SECRETS\n", err) == ["key", "password"]
+    problem = "expected its value, because Nomad erases what is not sent, got nothing; give it in a --secrets file or in NOMAD"
+    assert re.findall(f"default/a: secret ([a-z]+): {problem}_CSI_SECRETS\n", err) == ["key", "password"]
 
 
 def test_rendered_file_that_lacks_encrypted_mount_flags_is_refused(apply, tmp_path, held):

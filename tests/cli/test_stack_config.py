@@ -75,8 +75,8 @@ def test_rejects_a_setting_that_is_encrypted(stack, capsys, setting, option):
     """Before NOMAD_ADDR is asked in its place; the option helps."""
     assert cli.main(["verify", stack(**{setting: {"secure": "v1:abc"}})]) == 2
 
-    told = f"config.nomad-csi:{setting}: expected text, in clear, got an encrypted value; name it: {option}"
-    assert told in capsys.readouterr().err
+    problem = f"config.nomad-csi:{setting}: expected text, in clear, got an encrypted value; name it: {option}"
+    assert problem in capsys.readouterr().err
     words = [option, *([NOBODY] if setting == "address" else [])]
     assert cli.main(["verify", stack(**{setting: {"secure": "v1:abc"}}), *words]) == 2
     assert "no connection" in capsys.readouterr().err

@@ -78,7 +78,7 @@ def test_a_socket_that_is_not_there_is_told_from_a_host_that_is_not(calls, folde
 
 @pytest.mark.usefixtures("calls")
 def test_ssh_that_ends_without_a_word(folder):
-    """It is told with its exit code."""
+    """The error has its exit code."""
     (folder / "bin" / "ssh").write_text("#!/bin/sh\nexit 3\n")
 
     with (
@@ -120,9 +120,11 @@ def test_rejects_a_host_that_nobody_knows(calls, rest):
 )
 def test_rejects_what_names_no_host_and_socket(text):
     """Nothing that ssh would take for an option reaches it."""
-    for reach in (forward.check, lambda given: forward.reached(given).__enter__()):
-        with pytest.raises(errors.CsiError, match=r"expected ssh://USER@HOST\[:PORT\]/run/csi.sock"):
-            reach(text)
+    refused = pytest.raises(errors.CsiError, match=r"expected ssh://USER@HOST\[:PORT\]/run/csi.sock")
+    with refused:
+        forward.check(text)
+    with refused, forward.reached(text):
+        pass
 
 
 def test_says_when_there_is_no_ssh(monkeypatch, folder):

@@ -730,7 +730,7 @@ def test_interrupted_repair_is_not_continued_beside_another_writer_of_the_storag
 
 
 def test_storage_of_several_clients_is_registered_again_beside_its_other_volume(repair, left):
-    """As it was, although that one was registered before; neither is asked for ``shares_storage`` anew."""
+    """As it was, although that one was registered before; neither is asked for ``shares_storage`` again."""
     modes = (registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system"),)
     document = dataclasses.replace(DOCUMENT, capabilities=modes)
     rows = [volumes.payload(document) | {"ID": name, "CreateIndex": at} for at, name in enumerate(("b", "mysql"), 1)]
@@ -743,7 +743,7 @@ def test_storage_of_several_clients_is_registered_again_beside_its_other_volume(
 
 
 def test_registration_whose_answer_was_lost_is_not_sent_again(repair, left):
-    """It is there now, and Nomad shows its secrets to nobody."""
+    """It is there now, and Nomad never shows its secrets."""
     left.replies["PUT", PATH] = [(500, "rpc error: EOF")]
     left.replies["GET", PATH] = [(404, "volume not found"), (404, "volume not found"), (200, FREE)]
 

@@ -137,7 +137,7 @@ FREE = aws_records.AttachedVolume(external_id="vol-0123456789abcdef0", state="av
 
 
 @pytest.mark.parametrize(
-    ("region", "answer", "told"),
+    ("region", "answer", "expected"),
     [
         ("us-east-1", FREE, (True, f"EC2: {FREE}")),
         ("us-east-1", dataclasses.replace(FREE, state="in-use"), (False, "EC2: vol-0123456789abcdef0 is in-use")),
@@ -145,7 +145,7 @@ FREE = aws_records.AttachedVolume(external_id="vol-0123456789abcdef0", state="av
         ("", FREE, (False, "detached in EC2: AWS was not queried (--no-aws)")),
     ],
 )
-def test_ec2_says_whether_the_volume_is_detached(make, monkeypatch, region, answer, told):
+def test_ec2_says_whether_the_volume_is_detached(make, monkeypatch, region, answer, expected):
     """It is not known where EC2 is not asked, or does not answer."""
 
     def look(ids, _region):
@@ -160,7 +160,7 @@ def test_ec2_says_whether_the_volume_is_detached(make, monkeypatch, region, answ
     times = smoke_round.Times(attach_s=1.0)
     done = [smoke_round.SmokeRound(kind="read", reason="x", node_id=i, left_behind=(i,), times=times) for i in "ab"]
     outcome = smoke._outcome(volume, done, job, regions.Choice() if region else regions.LEFT_OUT)
-    assert (bool(outcome.verified), *outcome.not_verified, *outcome.verified) == told
+    assert (bool(outcome.verified), *outcome.not_verified, *outcome.verified) == expected
     assert (outcome.status, outcome.left_behind) == ("failed", ("a", "b"))
 
 

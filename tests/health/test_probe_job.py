@@ -79,21 +79,21 @@ def test_what_a_client_answers_is_the_status(cluster, ran, ask, monkeypatch):
     """The job is for that client, is waited for, and is removed."""
     ran("running")
     ran()
-    told, asked = [], []
+    messages, asked = [], []
     monkeypatch.setattr(jobs, "tail_log", lambda *given, **how: asked.append((*given[1:], how)) or answer())
 
-    found = ask(report=told.append)
+    found = ask(report=messages.append)
 
     [(_, parsed)] = [item for item in cluster.sent("POST") if item[0].startswith("/v1/jobs/parse")]
     assert [(row.node_name, row.status, row.detail, row.report) for row in found.rows] == [("a", "ready", "", READY)]
-    assert told == [f"asking 1 client with job {JOB}"]
+    assert messages == [f"asking 1 client with job {JOB}"]
     assert '"^(id-a)$"' in parsed["JobHCL"]
     assert asked == [("default", "probe-a", "probe", {"stream": "stdout", "length": 1 << 20, "timeout_s": 10})]
     assert purged(cluster)
 
 
 def test_all_clients_that_run_the_job_are_waited_for(cluster, ask):
-    """One that runs none is told beside them."""
+    """One that runs none is reported beside them."""
     _, record = cluster.replies["GET", "/v1/plugin/csi/aws-ebs0"][0]
     record["Nodes"] |= {f"id-{name}": record["Nodes"]["id-a"] | {"AllocID": f"alloc-{name}"} for name in "bc"}
     clients = [{"ID": f"id-{name}", "Name": name, "Status": "ready"} | _eligible() for name in "abc"]
@@ -169,8 +169,8 @@ def test_only_a_good_answer_is_healthy(cluster, ran, ask, text, status, detail):
 @pytest.mark.parametrize("status", ["failed", "lost"])
 def test_probe_that_failed_is_told_by_its_events(cluster, ran, ask, status):
     """Its log is none."""
-    told = [{"Time": 1, "Type": "Driver Failure", "DisplayMessage": "no image"}]
-    ran(status, TaskStates={"probe": {"Restarts": 0, "Events": told}})
+    events = [{"Time": 1, "Type": "Driver Failure", "DisplayMessage": "no image"}]
+    ran(status, TaskStates={"probe": {"Restarts": 0, "Events": events}})
     cluster.reply("GET", LOG, 200, "")
 
     assert ask().rows[0].detail == "the probe failed on a (allocation probe-a): Driver Failure: no image"

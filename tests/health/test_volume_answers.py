@@ -39,7 +39,7 @@ def volume(name, **changes):
 
 
 @pytest.mark.parametrize(
-    ("changes", "listed", "told"),
+    ("changes", "listed", "expected"),
     [
         (
             {"endpoint": "/plugins/alloc-a/csi.sock", "controller_capabilities": (), "status": "silent"},
@@ -62,7 +62,7 @@ def volume(name, **changes):
     ],
 )
 def test_endpoint_is_compared_with_the_record_of_its_plugin(
-    context, scripted, plugin_cluster, monkeypatch, changes, listed, told
+    context, scripted, plugin_cluster, monkeypatch, changes, listed, expected
 ):
     """Its name, its allocation, and what a controller says of each registered volume."""
     asked = []
@@ -85,7 +85,7 @@ def test_endpoint_is_compared_with_the_record_of_its_plugin(
     client.connection = dataclasses.replace(client.connection, insecure_http=True)
     found = probe_deep.probe_endpoint(client, "aws-ebs0", answer, local="tcp://a", secrets=secrets, timeout_s=7)
 
-    assert [(item.code, item.found) for item in found] == told
+    assert [(item.code, item.found) for item in found] == expected
     question = records.ValidationQuestion(
         key=KEY,
         external_id="vol-1",
@@ -95,7 +95,7 @@ def test_endpoint_is_compared_with_the_record_of_its_plugin(
     )
     bare = dataclasses.replace(question, key=("default", "bare"), external_id="bare")
     options = {"secrets": {KEY: {"password": "x"}, bare.key: {}}, "timeout_s": 7, "insecure": True}
-    assert asked == ([("tcp://a", [bare, question], options)] if told[-1:] == [GONE] else [])
+    assert asked == ([("tcp://a", [bare, question], options)] if expected[-1:] == [GONE] else [])
 
 
 @pytest.mark.parametrize(

@@ -552,8 +552,8 @@ def test_check_config_reports_what_is_wrong(plugin):
 
     answer = plugin.CheckConfig(provider_pb2.CheckRequest(urn=PROVIDER, news=news))
 
-    told = failure(plugin.Configure, provider_pb2.ConfigureRequest(args=news)).details()
-    assert told.startswith("the nomad-csi provider: adres: is no setting")
+    message = failure(plugin.Configure, provider_pb2.ConfigureRequest(args=news)).details()
+    assert message.startswith("the nomad-csi provider: adres: is no setting")
     assert [(item.property, item.reason) for item in answer.failures] == [
         ("", "adres: is no setting; did you mean address"),
         ("", "token: expected a valid string, got [secret]"),

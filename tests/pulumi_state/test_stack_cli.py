@@ -74,7 +74,7 @@ def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("script", "told"),
+    ("script", "message"),
     [
         (
             "echo ' first ' >&2; echo; echo 'error: no stack' >&2; exit 255",
@@ -95,7 +95,7 @@ def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack, monkeypatc
         ("seq 20 >&2; exit 1", f"pulumi stack export failed: {'; '.join(map(str, range(9, 21)))}"),
     ],
 )
-def test_what_the_command_says_instead_is_told(pulumi, stack, monkeypatch, script, told):
+def test_what_the_command_says_instead_is_told(pulumi, stack, monkeypatch, script, message):
     """The errors, and not all that it prints."""
     pulumi(script)
     monkeypatch.setenv("NOMAD_TOKEN", "canary-91c2")
@@ -104,18 +104,18 @@ def test_what_the_command_says_instead_is_told(pulumi, stack, monkeypatch, scrip
     with pytest.raises(errors.NomadCsiError) as refusal:
         stack.export()
 
-    assert str(refusal.value) == told
+    assert str(refusal.value) == message
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda stack: stack.export(), "pulumi stack export did not end within 0.2 s"),
         (lambda stack: stack.forget(URNS, protected=False), "pulumi state delete did not end within 0.2 s"),
         (lambda stack: stack.preview(), "pulumi preview --json did not end within 0.3 s"),
     ],
 )
-def test_a_command_that_hangs_is_ended(pulumi, stack, monkeypatch, call, told):
+def test_a_command_that_hangs_is_ended(pulumi, stack, monkeypatch, call, message):
     """Each has a deadline, a preview one of its own."""
     monkeypatch.setattr(stack_cli, "EXPORT_TIMEOUT_S", 0.2)
     monkeypatch.setattr(stack_cli, "PREVIEW_TIMEOUT_S", 0.3)
@@ -124,4 +124,4 @@ def test_a_command_that_hangs_is_ended(pulumi, stack, monkeypatch, call, told):
     with pytest.raises(errors.NomadCsiError) as refusal:
         call(stack)
 
-    assert str(refusal.value) == told
+    assert str(refusal.value) == message

@@ -70,7 +70,7 @@ def test_text_that_the_file_does_not_hold_counts_as_encrypted(file):
 
 
 def test_date_of_yaml_is_the_text_that_pulumi_makes_of_it():
-    """It stands in the file in clear; what the file lacks does not, whatever its text."""
+    """The file has it in clear; what the file lacks is encrypted, whatever its text."""
     assert isinstance(encrypted.mark_encrypted("None", None), encrypted.Encrypted)
     assert encrypted.mark_encrypted("2026-11-22", dt.date(2026, 11, 22)) == "2026-11-22"
 

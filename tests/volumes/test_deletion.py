@@ -242,11 +242,11 @@ def test_attached_volume_keeps_registration_and_data(run, running, registered, i
     """A freed claim does not mean detached."""
     held = f"{registered} is in-use: attached to {instance(registered)} (running) as /dev/xvdba"
 
-    told, cancelled = [], threading.Event()
+    messages, cancelled = [], threading.Event()
     cancelled.set()
 
-    assert run(wait_s=1, report=told.append) == ("attached", f"nothing claims it, and it is still attached; {held}")
-    assert told == ["waiting for default/mysql"]
+    assert run(wait_s=1, report=messages.append) == ("attached", f"nothing claims it, and it is still attached; {held}")
+    assert messages == ["waiting for default/mysql"]
     assert run(wait_s=1, cancelled=cancelled) == ("failed", "cancelled before it was deregistered")
     assert running.holds("mysql")
 

@@ -108,7 +108,7 @@ ACQUIRED = {
     "created storage, whatever its new name": (DEREGISTERED, OwnerToken(created_name="other"), SHOP, DEREGISTERED),
     "created storage, and other that is named": (DEREGISTERED, OwnerToken(external_id="vol-2", plugin_id="other"), STACK, DEREGISTERED),
     "created storage of a stack that adopts": (DEREGISTERED, OwnerToken(registered_name="other"), ADOPTS, dataclasses.replace(DEREGISTERED, owner="bank/prod", stack_id=OTHER_ID, nonce="")),
-    "created storage of nobody": (DEREGISTERED, NO_TOKEN, Requester(adopts=True), dataclasses.replace(DEREGISTERED, owner="", stack_id="", nonce="")),
+    "created storage without an owner": (DEREGISTERED, NO_TOKEN, Requester(adopts=True), dataclasses.replace(DEREGISTERED, owner="", stack_id="", nonce="")),
     "storage that was taken over": (OF_TAKEN, OwnerToken(created_name="other"), SHOP, OF_TAKEN),
     "existing storage, and other that is named": (OF_DISK, OwnerToken(external_id="vol-2", plugin_id="ebs"), SHOP, dataclasses.replace(OF_DISK, external_id="vol-2", plugin_id="ebs")),
     "existing storage that is taken over": (OF_DISK, OwnerToken(registered_name="scratch", external_id="vol-2"), SHOP, OF_TAKEN),

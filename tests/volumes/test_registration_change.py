@@ -233,7 +233,7 @@ def moved(location, external_id):
     ],
 )
 def test_folder_behind_an_access_point_is_the_data(location, external_id, storage):
-    """An access point is made anew for another owner, also unknown in a preview; another folder is refused if protected."""
+    """An access point is created again for another owner, also unknown in a preview; another folder is refused if protected."""
     said = f"{RE_POINTED} {FOLDER} to {location}: the data stays in {FOLDER} and is not copied; {MEANT}"
 
     assert classify(EFS, moved(location, external_id)).storage == storage
