@@ -170,12 +170,12 @@ def _answer(arguments: command.Arguments, called: rpc.Rpc, request: Any, *, inse
     """Return the response as a document; of a list, all its pages as one."""
     with forward.reached(arguments.endpoint) as reached:
         where = endpoint.parse(reached.local)
-        deadline = time.monotonic() + arguments.timeout_s
+        began, left_s = time.monotonic(), arguments.timeout_s
         try:
             if arguments.wait_ready:
                 services.until_ready(where, wait_s=arguments.timeout_s, clock=inputs.CLOCK)
+                left_s -= time.monotonic() - began
             endpoint.check(where)
-            left_s = deadline - time.monotonic()
             with channel.connect(where, attempt_s=left_s + 0.5, insecure=insecure) as connection:
                 if called.is_list and not arguments.one_page:
                     replies = list(rpc.pages(connection, request, timeout_s=left_s))
