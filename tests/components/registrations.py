@@ -45,7 +45,7 @@ OPTIONS = (
 )
 """Fields of a request that are shown as they are: what a program decides, and not what the SDK adds."""
 
-OWN_URN = re.compile(r"urn:pulumi:prod::storage::(?:[^:\"]+:[^:\"]+:[^:\"$]+\$)*")
+OWN_URN = re.compile(r"urn:pulumi:prod::storage::(?:[^:\"]+:[^:\"]+:[^:\"$]+\$)*(?:nomad-csi:index:)?")
 STATE = "pulumi:pulumi:readStackResourceOutputs"
 SECRET = "4dabf18193072939515e22adb298388d"
 

@@ -518,7 +518,7 @@ _each(
 
 
 COMMANDS = {
-    "verify": ("verify", "{spec}", "--json", "--prometheus", "{metrics}"),
+    "verify": ("verify", "{spec}", "--json"),
     "doctor": ("doctor", "{spec}", "--no-aws", "--json"),
     "claims": ("claims", "--no-aws", "--json"),
     "page": ("verify", "{spec}", "--no-aws", "--html", "{page}", "--json"),
@@ -567,7 +567,7 @@ def outcome(code, text):
 SAID = re.compile(r"(doctor findings|page (plugins|claims))\b")
 """Rows that other commands have, too."""
 
-ELSEWHERE = ("schema_version", "cluster", "spec", "found_by")
+ELSEWHERE = ("schema_version", "cluster", "spec", "found_by", "datacenter", "node_pool")
 EMPTY = ("", [], {}, None)
 
 
@@ -580,11 +580,6 @@ def rows(document, at=""):
     for key, value in nested.items():
         for item in value:
             yield from rows(item, f"{at} {key}".lstrip())
-
-
-def metrics(text):
-    """Yield the samples of a metrics file, without times."""
-    return (line for line in text.splitlines() if not line.startswith("#") and "_seconds" not in line)
 
 
 def without_ids(world, text):
@@ -609,9 +604,9 @@ def run(name):
             world.changed()
             spec = Path(folder, "storage.yaml")
             spec.write_text(yaml.safe_dump(SPEC), encoding="utf-8")
-            files = {"page": Path(folder, "page.html"), "metrics": Path(folder, "verify.prom")}
+            page = Path(folder, "page.html")
             for command, words in COMMANDS.items():
-                given = [word.format(spec=spec, **files) for word in words]
+                given = [word.format(spec=spec, page=page) for word in words]
                 out = io.StringIO()
                 with _answers(world), contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
                     code = cli.main([*given, "--address", serving.url])
@@ -619,7 +614,6 @@ def run(name):
                 text = without_ids(world, out.getvalue())
                 found = rows(json.loads(text), command) if text.startswith("{") else text.splitlines()
                 lines |= dict.fromkeys(line.removeprefix(f"{command} ") for line in found if not SAID.match(line))
-            lines |= dict.fromkeys(metrics(files["metrics"].read_text(encoding="utf-8")))
     return said, list(lines)
 
 
