@@ -5,6 +5,7 @@ import re
 import pytest
 
 from nomad_csi.diagnosis import prometheus, verification_report
+from nomad_csi.findings import finding
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"')
@@ -66,9 +67,10 @@ def test_without_an_answer_nothing_is_claimed():
 
 @pytest.mark.parametrize("volume_id", ['a"b', "a\\b", "a\nb", 'a\\"\n}', "a\\nb", "ä🎉", 'x",y="z'])
 def test_labels_say_what_they_were_given(volume_id):
-    """Quotes, backslashes and line ends are escaped, all else stands as it is."""
+    """Quotes, backslashes and line ends are escaped, all else stands as it is; a warning leaves a volume well."""
+    late = finding("client-not-counted", "plugin p", found="down")
     held = verification_report.VolumeStatus(
-        namespace="default", volume_id=volume_id, plugin_id="p", external_id="", findings=()
+        namespace="default", volume_id=volume_id, plugin_id="p", external_id="", findings=(late,)
     )
     found = verification_report.VerificationReport(plugins=(), volumes=(held,))
 
