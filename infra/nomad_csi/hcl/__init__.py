@@ -3,8 +3,8 @@ Text of HCL, in both dialects that Nomad reads: job files are HCL2, volume files
 
 `documents` renders jobs and volume files from ``templates/`` at the top of the project, which has the text of each
 (``volume.volume.hcl.j2``); `files` and `project` write those of a plan and of `init`, `layout` formats
-the text, `quote` escapes each value. `read` reads a file back, `job` and `volume` make a payload of it. Only here is
-Jinja2 (`environment`).
+the text, `quote` escapes each value. `read` reads a file back, `parser` decides which expressions it
+evaluates, `job` and `volume` make a payload of it. Only here is Jinja2 (`environment`).
 
 What a file means for a spec is in `migration`, what is wrong with it in `diagnosis.file_rules`.
 

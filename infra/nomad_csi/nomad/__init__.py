@@ -6,7 +6,7 @@ sends a request once; `classify` says what a reply means (refused, ambiguous, to
 `volumes.sending`. `transport` bounds the size of a reply and the requests at a time, `request` the time.
 `permissions` has what calls and commands need of a token, `token_rights` what a token has. `releases.yaml` has the
 oldest release and since when each feature is there; releases with a known bug are in `findings/codes.yaml`, judged by
-`version_gates`.
+`version_gates`, which refuses servers that are too old for a driver, too.
 
 Only translates and sends. Not a general client: it has only the calls that this package needs, and no volume *delete*.
 The HTTP library is imported when the first client is made.

@@ -20,5 +20,5 @@ Claims refuse a removal in `decide`. With claims a volume is deregistered only b
 
 When a registration may be adopted is in `decide`, whether a record is that of the stack in `ownership`, and how often
 a registration is sent in `sending`. The text of a difference, as `plan` prints it, is in `compare`, the text of a
-refusal in `explain`.
+refusal in `explain`, the words of `remove` in `deregistration`, those of all commands in `outcome`.
 """
