@@ -346,7 +346,8 @@ COMMANDS = {
         calls={
             "ValidateVolumeCapabilities": CONFIRMED,
             "ListVolumes": lambda request: csi_pb2.ListVolumesResponse(
-                next_token="" if request.starting_token else "2"
+                entries=[{"volume": {"volume_id": "token=1"}, "status": {"published_node_ids": ["token=2"]}}],
+                next_token="" if request.starting_token else "token=3",
             ),
             "NodeUnpublishVolume": csi_pb2.NodeUnpublishVolumeResponse(),
         },

@@ -114,6 +114,7 @@ FILES = {
     "own/Pulumi.yaml": "name: own\nruntime: yaml\n",
     "other/Pulumi.yaml": "name: other\nruntime: python\n",
     "edited/jobs/efs-node.nomad.hcl": "# Rendered by nomad-csi. Change the spec and render again. Content 0123456789abcdef\nx\n",
+    "edited/volumes/default/old.volume.hcl": "# Rendered by nomad-csi. Change the spec and render again. Content 0123456789abcdef\nx\n",
     "client/csi/plugins/a1/empty": "",
     "terraform.tfstate": json.dumps(
         {

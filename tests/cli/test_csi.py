@@ -249,10 +249,7 @@ def test_making_storage_is_asked_for(call, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (
-            ["DeleteVolume", "volume_id=x"],
-            "`nomad-csi remove NAMESPACE/ID --delete-data --endpoint ENDPOINT`",
-        ),
+        (["DeleteVolume", "volume_id=x"], "`nomad-csi remove NAMESPACE/ID --delete-data --endpoint ENDPOINT`"),
         (["DeleteSnapshot", "snapshot_id=x"], "`nomad-csi snapshot delete SNAPSHOT_ID --made-by PLUGIN`"),
     ],
 )

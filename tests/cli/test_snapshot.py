@@ -99,14 +99,14 @@ def test_dry_run_of_a_snapshot_says_what_would_be_made(asked, monkeypatch, capsy
 
 def test_delete_with_the_word_for_each(asked, capsys):
     """Given beforehand."""
-    words = ["--confirm", "snap-1", "--confirm", "snap-2"]
+    words = ["snapshot", "delete", "snap-2", "snap-1", "--made-by", "ebs", "--confirm", "snap-1", "--confirm", "snap-2"]
 
-    assert cli.main(["snapshot", "delete", "snap-1", "snap-2", "--made-by", "ebs", *words]) == 0
+    assert cli.main(words) == 0
 
-    assert asked == [("ebs", "snap-1"), ("ebs", "snap-2")]
-    assert capsys.readouterr().out == "snap-1  deleted\nsnap-2  deleted\n"
-    assert cli.main(["snapshot", "delete", "snap-1", "--made-by", "ebs", *words, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"schema_version": 1, "deleted": ["snap-1"]}
+    assert asked == [("ebs", "snap-2"), ("ebs", "snap-1")]
+    assert capsys.readouterr().out == "snap-2  deleted\nsnap-1  deleted\n"
+    assert cli.main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"schema_version": 1, "deleted": ["snap-2", "snap-1"]}
 
 
 def test_storage_of_a_snapshot_is_named(monkeypatch, asked):
@@ -154,15 +154,15 @@ def test_rejects_what_is_typed_wrong(capsys, words, text):
         (
             {"snap-1": MADE},
             [
-                "delete snapshot snap-1 of storage vol-1, created 2026-08-21 12:30 UTC",
                 "delete snapshot snap-2, if it exists: the plugin knows no such snapshot",
+                "delete snapshot snap-1 of storage vol-1, created 2026-08-21 12:30 UTC",
             ],
         ),
         (
             None,
             [
-                "delete snapshot snap-1, if it exists: the plugin cannot list snapshots",
                 "delete snapshot snap-2, if it exists: the plugin cannot list snapshots",
+                "delete snapshot snap-1, if it exists: the plugin cannot list snapshots",
             ],
         ),
     ],
@@ -170,7 +170,7 @@ def test_rejects_what_is_typed_wrong(capsys, words, text):
 def test_dry_run_deletes_no_snapshot_and_asks_nothing(asked, capsys, monkeypatch, listed, would):
     """One that is not there is named, too; a plugin that cannot list any is not listed a second time."""
     monkeypatch.setattr(volume_snapshots, "refuse_unproven", lambda *_: listed)
-    words = ["snapshot", "delete", "snap-1", "snap-2", "--made-by", "ebs", "--dry-run"]
+    words = ["snapshot", "delete", "snap-2", "snap-1", "snap-2", "--made-by", "ebs", "--dry-run"]
 
     assert cli.main([*words, "--json"]) == 0
 

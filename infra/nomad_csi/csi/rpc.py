@@ -111,7 +111,7 @@ def document_of(message: Any) -> Document:
 
 
 def _shown(kind: Any, document: Mapping[str, Any]) -> Document:
-    """Return *document* with its fields in the order of their numbers: protobuf's order varies between calls."""
+    """Return *document* with its fields by number, and maps by key: protobuf's order varies between calls."""
     fields = sorted(kind.fields, key=lambda field: field.number)
     return {field.name: _value(field, document[field.name]) for field in fields if field.name in document}
 
@@ -119,11 +119,11 @@ def _shown(kind: Any, document: Mapping[str, Any]) -> Document:
 def _value(field: Any, value: Any) -> Any:
     kind = field.message_type
     if is_secret(field):
-        return dict.fromkeys(value, redaction.HIDDEN) if isinstance(value, Mapping) else redaction.HIDDEN
+        return dict.fromkeys(sorted(value), redaction.HIDDEN) if isinstance(value, Mapping) else redaction.HIDDEN
     if isinstance(value, list):
         return [_value(field, item) for item in value]
     if kind and kind.GetOptions().map_entry:
-        return {name: redaction.HIDDEN if secrets.is_secret(name, item) else item for name, item in value.items()}
+        return {key: redaction.HIDDEN if secrets.is_secret(key, item) else item for key, item in sorted(value.items())}
     if field.cpp_type in _LONG or (kind and kind.full_name == _WRAPPED_NUMBER):
         return int(value)  # JSON of protobuf writes 64-bit numbers as strings
     return _shown(kind, value) if isinstance(value, Mapping) else value
