@@ -9,8 +9,9 @@ One registration from top to bottom: `VolumeResource.create` and `update`, or `a
 carries it out; `sending.RegistrationRun.register` writes the owner record, sends the request, takes it back where
 another volume had the storage before, and confirms the record.
 
-One removal: a resource makes a `RemovedVolume`, `decide.decide_removal` decides, and `steps.remove` waits for claims,
-deregisters, and releases the owner record; with ``on_destroy: delete`` `CreatedVolume.delete` calls
+One removal: a resource makes a `RemovedVolume`, `decide.decide_removal` decides, and `steps.remove` waits for claims
+that end (`deregistration` has for how long), deregisters, and releases the owner record; with
+``on_destroy: delete`` `CreatedVolume.delete` calls
 `steps.delete_storage` then. A command names a volume without a state: `deregistration.deregister`. Both delete data by
 `deletion.delete`, which proves first that the storage is the volume's (`deletion_proof`, which has the options of a
 deletion and their defaults, such as the wait for the last snapshot).

@@ -1,1 +1,1 @@
-"""Options, inputs, confirmations, output and errors that several commands share."""
+"""What several commands share: options and the question before a change (`options`), inputs, output and errors."""
