@@ -10,11 +10,10 @@ carries it out; `sending.RegistrationRun.register` writes the owner record, send
 another volume had the storage before, and confirms the record.
 
 One removal: a resource makes a `RemovedVolume`, `decide.decide_removal` decides, and `steps.remove` waits for claims
-that end (`deregistration` has for how long), deregisters, and releases the owner record; with
-``on_destroy: delete`` `CreatedVolume.delete` calls
-`steps.delete_storage` then. A command names a volume without a state: `deregistration.deregister`. Both delete data by
-`deletion.delete`, which proves first that the storage is the volume's (`deletion_proof`, which has the options of a
-deletion and their defaults, such as the wait for the last snapshot).
+that end (`deregistration` has for how long), deregisters, and releases the owner record; with ``on_destroy: delete``
+`CreatedVolume.delete` calls `steps.delete_storage` then. A command names a volume without a state:
+`deregistration.deregister`. Both delete data by `deletion.delete`, which proves first that the storage is the volume's
+(`deletion_proof`, which has the options of a deletion and their defaults, such as the wait for the last snapshot).
 
 Claims refuse a removal in `decide`. With claims a volume is deregistered only by `deregistration` (``--force``) and by
 `diagnosis.claim_replacement` (`claims repair`).
