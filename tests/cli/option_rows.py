@@ -197,9 +197,7 @@ COMMANDS = {
         before=world.without_ready_snapshots,
     ),
     "snapshot list": Command(
-        "prod/scratch",
-        {"--plugin": "+ => = --plugin ebs", "--json": "+ => --json"},
-        before=world.with_snapshots,
+        "prod/scratch", {"--plugin": "+ => = --plugin ebs", "--json": "+ => --json"}, before=world.with_snapshots
     ),
     "snapshot delete": Command(
         "snap-1 --made-by ebs --confirm snap-1",

@@ -248,10 +248,7 @@ def two_rounds(agent):
     clock = mock.MagicMock()
     clock.now.return_value = 0.0
     clock.sleep.side_effect = lambda seconds: agent.messages.append(f"waits {seconds:.0f} s")
-    with (
-        mock.patch.object(rounds.Rounds, "run", run),
-        mock.patch.object(verification.Verifier, "clock", clock),
-    ):
+    with mock.patch.object(rounds.Rounds, "run", run), mock.patch.object(verification.Verifier, "clock", clock):
         yield
 
 

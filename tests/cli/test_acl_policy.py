@@ -41,10 +41,10 @@ def test_spec_names_the_namespaces_of_jobs_and_volumes(run, tmp_path):
 
 
 def test_policy_of_commands_in_several_namespaces(run):
-    """Each has the rights; the commands are named first."""
-    assert run("claims", "snapshot list", "claims", "--namespace", "a", "--namespace", "b") == (
+    """Each has the rights; the commands are named first, as they were typed."""
+    assert run("snapshot list", "claims", "snapshot list", "--namespace", "a", "--namespace", "b") == (
         0,
-        "# for claims, snapshot list\n"
+        "# for snapshot list, claims\n"
         'namespace "a" {\n  capabilities = ["csi-list-volume", "read-job"]\n}\n\n'
         'namespace "b" {\n  capabilities = ["csi-list-volume", "read-job"]\n}\n\n'
         'node {\n  policy = "read"\n}\n\nplugin {\n  policy = "read"\n}\n',
@@ -65,10 +65,7 @@ def test_default_namespace_has_the_rights_of_its_volumes_and_of_the_id():
     ("words", "message"),
     [
         (["render"], "COMMAND: 'render' is not one of 'apply FILE', 'plan', 'apply', "),
-        (
-            ["claims", "--spec", "a", "--namespace", "b"],
-            "--namespace and --spec exclude each other",
-        ),
+        (["claims", "--spec", "a", "--namespace", "b"], "--namespace and --spec exclude each other"),
     ],
 )
 def test_wrong_words_are_refused(run, words, message):

@@ -35,11 +35,7 @@ def test_wrong_file_exits_2_and_is_named(words, text, capsys):
     ("words", "program", "message"),
     [
         (["verify", "x", "--jsno"], "verify", "No such option '--jsno'. (Did you mean one of: '--json', '--smoke'?)"),
-        (
-            ["csi", "prob"],
-            "csi",
-            "No such command 'prob'. Did you mean 'probe'?",
-        ),
+        (["csi", "prob"], "csi", "No such command 'prob'. Did you mean 'probe'?"),
         (
             ["init", "--storage", "ebz"],
             "init",
@@ -221,7 +217,11 @@ def test_an_interrupt_has_an_exit_code_of_its_own(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("shell", "words", "expected"),
     [
-        ("bash", "nomad-csi ver", ["plain,verify"]),
+        (
+            "zsh",
+            "nomad-csi sm",
+            ["plain", "smoke", "test a volume with a small job: write, release, read back, clean up"],
+        ),
         ("bash", "nomad-csi verify --pr", ["plain,--probe-timeout", "plain,--prometheus"]),
         ("bash", "nomad-csi csi probe --role ", ["plain,controller", "plain,node", "plain,monolith"]),
         ("zsh", "nomad-csi snapshot l", ["plain", "list", "Show the snapshots of a volume, or all..."]),

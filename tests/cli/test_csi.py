@@ -1,5 +1,6 @@
 """``nomad-csi csi call``: every RPC by its name, JSON in and out, and no secret anywhere."""
 
+import contextlib
 import io
 import json
 import os
@@ -8,6 +9,7 @@ import pytest
 
 from nomad_csi import cli
 from nomad_csi.cli.common import inputs
+from nomad_csi.csi import forward
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import clocks
 
@@ -230,6 +232,14 @@ def test_an_endpoint_that_cannot_be_asked_is_exit_code_2(endpoint, said, monkeyp
     monkeypatch.setenv("CSI_ENDPOINT", endpoint)
 
     assert said in call("GetPluginInfo", code=2)[1]
+
+
+def test_an_error_names_the_endpoint_as_it_was_typed(monkeypatch, call):
+    """Not the near end of a forwarded socket."""
+    reached = forward.Reached(text="ssh://user@host/csi.sock", local="/nowhere/csi.sock")
+    monkeypatch.setattr(forward, "reached", lambda _: contextlib.nullcontext(reached))
+
+    assert call("Probe", code=2, endpoint=reached.text)[0]["error"]["endpoint"] == reached.text
 
 
 @pytest.mark.usefixtures("hostpath")

@@ -75,21 +75,22 @@ def test_what_we_rendered_comes_back_as_the_same_files(folder, tmp_path, capsys)
 
 
 def test_cluster_is_read_in_the_namespace_of_the_environment(monkeypatch, capsys):
-    """The names of its drivers are those that Nomad shows."""
+    """The names of its drivers are those that Nomad shows; where nothing is found, more may be in what was not read."""
     read = [files.parse(option_world.JOB, "san.hcl")]
     asked = []
 
-    def answer(_client, namespace, *_, **more):
+    def answer(_client, namespace, remarks, **more):
         asked.append((namespace, more["plugin_id"], [file.name for file in more["known"]]))
-        return live_files.Live(files=read, providers={"san": "live.example"})
+        remarks.add("not read", "job a", 0, "denied")
+        return live_files.Live(files=read if more["plugin_id"] else [], providers={"san": "live.example"})
 
     monkeypatch.setattr(live_files, "read", answer)
     monkeypatch.setattr(inputs, "warn_of_erasing", lambda _: None)
     monkeypatch.setenv("NOMAD_NAMESPACE", "prod")
 
-    cli.main(["import", EFS, "--cluster", "--plugin", "san"])
+    codes = [cli.main(["import", *words, "--cluster"]) for words in ([EFS, "--plugin", "san"], [])]
 
-    assert asked == [("prod", "san", [EFS])]
+    assert (codes, asked) == ([1, 2], [("prod", "san", [EFS]), ("prod", "", [])])
     [_, plugin] = yaml.safe_load(capsys.readouterr().out)["plugins"]
     assert plugin["driver"]["provider"] == "live.example"
 

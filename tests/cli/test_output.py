@@ -43,12 +43,7 @@ def folder(tmp_path):
 def run(words, folder, output, **environment):
     """Return exit code and standard error of a command whose standard output is *output*."""
     done = subprocess.run(
-        [COMMAND, *words],
-        cwd=folder,
-        env=os.environ | environment,
-        stdout=output,
-        stderr=subprocess.PIPE,
-        check=False,
+        [COMMAND, *words], cwd=folder, env=os.environ | environment, stdout=output, stderr=subprocess.PIPE, check=False
     )
     return done.returncode, done.stderr.decode("utf-8", errors="replace")
 

@@ -100,13 +100,7 @@ def test_each_kind_of_drift_is_seen(plan, project):
 
 @pytest.mark.parametrize(
     ("states", "code"),
-    [
-        ([], 0),
-        (["equal"], 0),
-        (["equal", "not compared"], 2),
-        (["not compared", "changes"], 1),
-        (["refused"], 1),
-    ],
+    [([], 0), (["equal"], 0), (["equal", "not compared"], 2), (["not compared", "changes"], 1), (["refused"], 1)],
 )
 def test_exit_code_says_whether_something_would_change_or_is_not_known(project, address, monkeypatch, states, code):
     """What was not compared is no reason to go on."""

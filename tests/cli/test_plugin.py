@@ -75,12 +75,12 @@ def test_install_leaves_a_file_with_plugins_alone(project, capsys):
     assert yaml.safe_load(shown) == {"plugins": {"providers": [ENTRY]}}
 
 
-def test_script_without_its_environment_takes_the_program_on_path(project, tmp_path):
+def test_script_without_its_environment_takes_the_program_on_path(project, tmp_path, monkeypatch):
     """A clone elsewhere works where the environment is active; else it says what to do."""
     folder = project()
+    monkeypatch.setattr(sys, "executable", "/no such/python")
     install(folder)
     script = folder / plugin.FOLDER / plugin.PROGRAM
-    script.write_text(script.read_text().replace(sys.executable, "/nonexistent/python"))
     programs = tmp_path / "bin"
     programs.mkdir()
 
@@ -89,9 +89,9 @@ def test_script_without_its_environment_takes_the_program_on_path(project, tmp_p
     (programs / plugin.PROGRAM).chmod(0o755)
     with_it = subprocess.run([script, "x"], capture_output=True, text=True, env={"PATH": str(programs)}, check=False)
 
-    assert (without.returncode, with_it.stdout) == (1, "x\n")
+    assert (without.returncode, with_it.stdout, script.stat().st_mode & 0o777) == (1, "x\n", 0o755)
     assert without.stderr == (
-        "no nomad-csi in /nonexistent/python or on PATH; run 'nomad-csi plugin install' in the program's environment\n"
+        "no nomad-csi in /no such/python or on PATH; run 'nomad-csi plugin install' in the program's environment\n"
     )
 
 

@@ -21,6 +21,9 @@ MADE = snapshots.Snapshot(
     is_ready=True,
 )
 
+UNKNOWN = ", if it exists: the plugin knows no such snapshot"
+UNLISTED = ", if it exists: the plugin cannot list snapshots"
+
 
 @pytest.fixture
 def asked(monkeypatch):
@@ -149,30 +152,20 @@ def test_rejects_what_is_typed_wrong(capsys, words, text):
 
 
 @pytest.mark.parametrize(
-    ("listed", "would"),
+    ("listed", "second", "first"),
     [
-        (
-            {"snap-1": MADE},
-            [
-                "delete snapshot snap-2, if it exists: the plugin knows no such snapshot",
-                "delete snapshot snap-1 of storage vol-1, created 2026-08-21 12:30 UTC",
-            ],
-        ),
-        (
-            None,
-            [
-                "delete snapshot snap-2, if it exists: the plugin cannot list snapshots",
-                "delete snapshot snap-1, if it exists: the plugin cannot list snapshots",
-            ],
-        ),
+        ({"snap-1": MADE}, UNKNOWN, " of storage vol-1, created 2026-08-21 12:30 UTC"),
+        ({}, UNKNOWN, UNKNOWN),
+        (None, UNLISTED, UNLISTED),
     ],
 )
-def test_dry_run_deletes_no_snapshot_and_asks_nothing(asked, capsys, monkeypatch, listed, would):
+def test_dry_run_deletes_no_snapshot_and_asks_nothing(asked, capsys, monkeypatch, listed, second, first):
     """One that is not there is named, too; a plugin that cannot list any is not listed a second time."""
     monkeypatch.setattr(volume_snapshots, "refuse_unproven", lambda *_: listed)
     words = ["snapshot", "delete", "snap-2", "snap-1", "snap-2", "--made-by", "ebs", "--dry-run"]
 
     assert cli.main([*words, "--json"]) == 0
 
-    assert json.loads(capsys.readouterr().out)["would"] == would
+    would = json.loads(capsys.readouterr().out)["would"]
+    assert would == [f"delete snapshot snap-2{second}", f"delete snapshot snap-1{first}"]
     assert asked == []

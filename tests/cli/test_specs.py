@@ -51,11 +51,7 @@ def stack(document=SPEC):
         ({"Pulumi.dev.yaml": stack()}, {}, "Pulumi.dev.yaml"),
         ({"Pulumi.dev.yaml": stack(), "Pulumi.prod.yaml": stack()}, {"PULUMI_STACK": "prod"}, "Pulumi.prod.yaml"),
         ({"Pulumi.sandbox.yaml": stack(), ".sandbox/Pulumi.sandbox.yaml": stack()}, {}, ".sandbox/Pulumi.sandbox.yaml"),
-        (
-            {"storage.yaml": SPEC, "other.yaml": SPEC},
-            {"NOMAD_CSI_SPEC": "other.yaml"},
-            "other.yaml (NOMAD_CSI_SPEC)",
-        ),
+        ({"storage.yaml": SPEC, "other.yaml": SPEC}, {"NOMAD_CSI_SPEC": "other.yaml"}, "other.yaml (NOMAD_CSI_SPEC)"),
     ],
 )
 def test_the_only_spec_of_the_directory_is_taken(place, monkeypatch, capsys, there, environment, taken):

@@ -16,7 +16,7 @@ from nomad_csi.csi import endpoint
         ("UNIX:///run/csi.sock", "unix:/run/csi.sock"),
         ("/run/csi.sock", "unix:/run/csi.sock"),
         ("tcp://127.0.0.1:9000", "dns:///127.0.0.1:9000"),
-        ("nas.example.net:9000", "dns:///nas.example.net:9000"),
+        ("nas.example.net:65535", "dns:///nas.example.net:65535"),
         ("[::1]:9000", "dns:///[::1]:9000"),
     ],
 )

@@ -91,10 +91,7 @@ def test_ssh_that_ends_without_a_word(folder):
 @pytest.mark.parametrize("rest", ["", "-" + 400 * "x"])
 def test_rejects_a_host_that_nobody_knows(calls, rest):
     """The last words of ssh, and what to do."""
-    with (
-        pytest.raises(errors.CsiError) as caught,
-        forward.reached(f"ssh://no-such-host{rest}/run/csi.sock"),
-    ):
+    with pytest.raises(errors.CsiError) as caught, forward.reached(f"ssh://no-such-host{rest}/run/csi.sock"):
         pass
 
     unknown = f"ssh: Could not resolve hostname no-such-host{rest}: Name or service not known"

@@ -39,10 +39,7 @@ def far(start_plugin):
 def test_no_call_sends_readable_secrets(far):
     """Whichever function makes the call: the request is not sent; with consent it is."""
     plugin, text = far
-    with (
-        channel.connect(endpoint.parse(text)) as connection,
-        pytest.raises(errors.RefusedError) as caught,
-    ):
+    with channel.connect(endpoint.parse(text)) as connection, pytest.raises(errors.RefusedError) as caught:
         services.delete_volume(connection, volume_id="v", secrets=SECRETS, timeout_s=deadlines.PATIENT_S)
 
     assert plugin.requests == []

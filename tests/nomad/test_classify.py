@@ -41,11 +41,7 @@ SENTENCES = [
     ),
     (500, CREATE.format("rpc error: code = Internal desc = api error ThrottlingException: Rate exceeded"), "retry"),
     (500, CREATE.format("rpc error: code = ResourceExhausted desc = no room in any place asked for"), "retry"),
-    (
-        500,
-        "controller validate volume: rpc error: code = DeadlineExceeded desc = context deadline exceeded",
-        "retry",
-    ),
+    (500, "controller validate volume: rpc error: code = DeadlineExceeded desc = context deadline exceeded", "retry"),
     (500, "unable to update volume: unable to expand volume: context deadline exceeded", "ambiguous"),
     # Deregistering.
     (500, "volume in use: v1", "refused"),

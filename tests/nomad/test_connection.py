@@ -120,6 +120,7 @@ def test_rejects_everything_wrong_at_once():
         "NOMAD_ADDR": "nomad:4646",
         "NOMAD_NAMESPACE": "*",
         "NOMAD_SKIP_VERIFY": "maybe",
+        "NOMAD_CSI_INSECURE_HTTP": "2",
         "NOMAD_CLIENT_CERT": "/tls/cert.pem",
     }
 
@@ -130,6 +131,7 @@ def test_rejects_everything_wrong_at_once():
         "namespace (NOMAD_NAMESPACE): expected the name of one namespace, got '*'",
         "client_key (NOMAD_CLIENT_KEY): expected client_cert and client_key, or neither; set NOMAD_CLIENT_KEY",
         "tls_skip_verify (NOMAD_SKIP_VERIFY): expected true or false, got 'maybe'",
+        "insecure_http (NOMAD_CSI_INSECURE_HTTP): expected true or false, got '2'",
     ]
     assert caught.value.problems[0].path == "address (NOMAD_ADDR)"
 

@@ -77,27 +77,26 @@ READ = jobs.PluginTask(
         ({}, {}, {"Env": {"AWS_PROFILE": "p"}}, {"own_credentials": True}),
         ({}, {}, {"Env": {"AWS_WEB_IDENTITY_TOKEN_FILE": "f"}}, {"own_credentials": True}),
         ({}, {}, {"Env": {"AWS_REGION": "r"}}, {}),
-        ({}, {}, {"Templates": [{"EmbeddedTmpl": "AWS_ACCESS_KEY_ID=x"}]}, {"own_credentials": True}),
-        ({}, {}, {"Config": {"volumes": ["/dev:/dev", "local/x:/x", 5]}}, {"binds": ("/dev:/dev",)}),
+        ({}, {}, {"Templates": [{}, {"EmbeddedTmpl": "AWS_ACCESS_KEY_ID=x"}]}, {"own_credentials": True}),
+        ({}, {}, {"Config": {"volumes": ["/dev:/dev", "local/x:/x", 5, "/a:/a"]}}, {"binds": ("/dev:/dev", "/a:/a")}),
         ({}, {}, {"Config": {"volumes": "/dev:/dev"}}, {}),
         ({}, {}, {"Config": {"cap_add": ["CAP_SYS_ADMIN", "net_raw"]}}, {"capabilities": {"sys_admin", "net_raw"}}),
     ],
 )
 def test_plugin_task_is_read_with_all_that_rules_need(job, group, task, read):
-    """Beside it a task that runs no plugin."""
-    document = JOB | job | {"TaskGroups": [group | {"Tasks": [{"Driver": "docker"}, TASK | task]}]}
+    """Beside it a task that runs no plugin; in another group one of a controller."""
+    controller = TASK | {"CSIPluginConfig": {"ID": "ebs", "Type": "controller"}} | task
+    groups = [group | {"Tasks": [{"Driver": "docker"}, TASK | task]}, group | {"Tasks": [controller]}]
+    node = dataclasses.replace(READ, **read)
 
-    assert jobs.tasks_of_document(document) == (dataclasses.replace(READ, **read),)
+    found = jobs.tasks_of_document(JOB | job | {"TaskGroups": groups})
+
+    assert found == (node, dataclasses.replace(node, role="controller"))
 
 
 @pytest.mark.parametrize(
     ("job", "group", "read"),
-    [
-        ({}, "a", ("shared", "each[2]")),
-        ({}, "b", ("other",)),
-        ({}, "c", ()),
-        ({"Stop": True}, "a", ()),
-    ],
+    [({}, "a", ("shared", "each[2]")), ({}, "b", ("other",)), ({}, "c", ()), ({"Stop": True}, "a", ())],
 )
 def test_volumes_of_an_allocation_are_those_of_its_group(job, group, read):
     """With the index of the allocation where each has its own; a stopped job has none."""
@@ -106,10 +105,7 @@ def test_volumes_of_an_allocation_are_those_of_its_group(job, group, read):
         "e": {"Type": "csi", "Source": "each", "PerAlloc": True},
         "h": {"Type": "host", "Source": "here"},
     }
-    groups = [
-        {"Name": "a", "Volumes": blocks},
-        {"Name": "b", "Volumes": {"o": {"Type": "csi", "Source": "other"}}},
-    ]
+    groups = [{"Name": "a", "Volumes": blocks}, {"Name": "b", "Volumes": {"o": {"Type": "csi", "Source": "other"}}}]
 
     assert jobs.volumes_of({"ID": "j", "TaskGroups": groups} | job, group, 2) == read
 

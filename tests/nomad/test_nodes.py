@@ -45,10 +45,12 @@ def test_node_that_takes_no_work(agent, client):
 def test_driver_that_was_detected_may_be_unhealthy(agent, client):
     """One that was not is none of the client's; a null in the map is a driver of which nothing is known."""
     broken = {"Detected": True, "Healthy": False, "Attributes": {"driver.docker.version": "28.2"}}
-    agent.answer("GET", "/v1/nodes", json.dumps([{"ID": "n1", "Drivers": {"docker": broken, "java": None}}]))
+    drivers = {"docker": broken, "java": None, "exec": {"Detected": True, "Healthy": True, "Attributes": {"a": "b"}}}
+    agent.answer("GET", "/v1/nodes", json.dumps([{"ID": "n1", "Drivers": drivers}]))
 
     [found] = nodes.list_nodes(client)
-    assert (found.drivers, found.driver_attributes) == ({"docker": False}, {"driver.docker.version": "28.2"})
+    assert found.drivers == {"docker": False, "exec": True}
+    assert found.driver_attributes == {"driver.docker.version": "28.2", "a": "b"}
 
 
 @pytest.mark.parametrize(

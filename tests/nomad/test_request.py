@@ -108,12 +108,7 @@ def test_token_appears_in_no_error_log_or_representation(agent, client, canary, 
 
 
 @pytest.mark.parametrize(
-    "path",
-    [
-        "/v1/volume/csi/mysql/delete",
-        "/v1/volume/host/mysql/delete",
-        "/v1/volume/csi/mysql/snapshots/delete",
-    ],
+    "path", ["/v1/volume/csi/mysql/delete", "/v1/volume/host/mysql/delete", "/v1/volume/csi/mysql/snapshots/delete"]
 )
 @pytest.mark.parametrize("method", ["DELETE", "PUT"])
 def test_rejects_a_volume_delete(agent, client, method, path):
@@ -169,15 +164,7 @@ def test_job_id_may_have_parts(segments, path):
 
 
 @pytest.mark.parametrize(
-    "segments",
-    [
-        ("job", "a//b"),
-        ("job", "/a"),
-        ("job", "a/"),
-        ("job", "a/../b"),
-        ("job", "a", "b/c"),
-        ("x", "a/b"),
-    ],
+    "segments", [("job", "a//b"), ("job", "/a"), ("job", "a/"), ("job", "a/../b"), ("job", "a", "b/c"), ("x", "a/b")]
 )
 def test_rejects_a_job_id_that_would_be_another_path(segments):
     """Nomad would take its end for a word of its own, or leave parts of it out."""

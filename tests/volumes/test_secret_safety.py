@@ -1,14 +1,16 @@
 """Servers that erase the secrets of a volume that is read: nothing is read there that has some."""
 
+from pathlib import Path
+
 import pytest
 
 from nomad_csi import cli, errors
-from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import desired, secret_safety, volume_resource
 from tests import volume_files
 from tests.scripted import servers
 
+OURS = Path(__file__).parents[2] / "examples/committed-hcl"
 VOLUME = volume_resource.VolumeRegistrationResource()
 KINDS = [VOLUME, volume_resource.CreatedVolumeResource()]
 IDENTITY = "default/mysql"
@@ -107,13 +109,12 @@ def test_volume_without_secrets_is_compared_as_ever(context, old):
 
 @pytest.mark.parametrize(
     "words",
-    [["claims"], ["import", "--cluster"], ["import", "--for-pulumi", "x.json"], ["smoke", "default/mysql"]],
+    [["claims"], ["import", "--cluster"], ["verify", f"{OURS}/storage.yaml"], ["apply", f"{OURS}/nomad", "--dry-run"]],
     ids=" ".join,
 )
 def test_command_that_reads_volumes_warns_once(old, capsys, monkeypatch, words):
     """On standard error, before it reads them."""
     monkeypatch.setenv("NOMAD_ADDR", old.address)
-    monkeypatch.setattr(stack_cli.PulumiStack, "preview", lambda _: ({"resources": []}, []))
     old.reply("GET", "/v1/plugins", 200, [])
     old.reply("GET", GET, 200, STUB)
 

@@ -110,7 +110,7 @@ def _problem(message: str, path: str = "", line: int | None = None) -> dict[str,
 
 def _refused_files(plan: model.StoragePlan, templates: Path | None) -> Iterator[str]:
     """Yield why files of *plan* cannot be rendered, each reason once, with the first file that it applies to."""
-    external_ids = {item.key: UNKNOWN_ID for item in plan.volumes if not item.made_by_plugin}
+    external_ids = {item.key: UNKNOWN_ID for item in plan.volumes}
     reasons: dict[str, str] = {}
     for name, item in rendered.planned_files(plan).items():
         try:

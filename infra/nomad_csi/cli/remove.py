@@ -153,7 +153,7 @@ def _next(item: deregistration.DeregistrationOutcome) -> str:
     if item.is_created:
         again = "`nomad-csi apply` registers it again, `nomad-csi remove --delete-data` deletes it"
     else:
-        again = f"to register it again: existing: {{external_id: {json.dumps(item.external_id, ensure_ascii=False)}}}"
+        again = f"to register it again: existing: {{external_id: {json.dumps(item.external_id)}}}"
     return f"{item.key}: storage {item.external_id} stays; {again}"
 
 

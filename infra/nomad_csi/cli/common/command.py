@@ -56,7 +56,7 @@ class Option(click.Option):
         Args:
             names: as Click takes them.
             section: of the help.
-            needs: names of other parameters, of which one must be given with it.
+            needs: names of other parameters that must be given with it.
             without: names of parameters that exclude it.
             settings: of `click.Option`.
         """
@@ -200,8 +200,9 @@ def _refuse_conflicts(ctx: click.Context) -> None:
     for each in ctx.command.params:
         if not isinstance(each, Option) or ctx.get_parameter_source(each.name) != ParameterSource.COMMANDLINE:
             continue
-        if each.needs and not any(ctx.params.get(name) for name in each.needs):
-            raise usage(shown[each.name], allowed=f"it only with {' or '.join(shown[name] for name in each.needs)}")
+        for name in each.needs:
+            if not ctx.params.get(name):
+                raise usage(shown[each.name], allowed=f"it only with {shown[name]}")
         for name in each.without:
             if ctx.params.get(name):
                 raise usage("", got=f"{shown[each.name]} and {shown[name]} exclude each other", fix="give one")

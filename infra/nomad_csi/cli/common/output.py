@@ -37,14 +37,12 @@ def logged() -> Iterator[None]:
     """Print what the package logs, each request with its time, on standard error."""
     log, handler = logging.getLogger("nomad_csi"), logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s.%(msecs)03d %(message)s", "%H:%M:%S"))
-    before = log.level
     log.addHandler(handler)
     log.setLevel(logging.DEBUG)
     try:
         yield
     finally:
         log.removeHandler(handler)
-        log.setLevel(before)
 
 
 class Guard:
