@@ -64,7 +64,7 @@ def test_resource_where_its_output_is_meant_is_told_with_the_output(cloud):
         role = aws.iam.Role("clients", assume_role_policy="{}")
         plugin = nomad_csi.CsiPlugin("ebs0", driver="aws-ebs", aws_region="us-east-1")
         nightly = nomad_csi.EbsSnapshots("nightly", keep=7)
-        wrong = EBS | {"plugin_id": plugin, "snapshots": [nightly]}
+        wrong = EBS | {"plugin_id": plugin, "snapshots": [(nightly,)]}
         for component, args in ((nomad_csi.EbsVolume, wrong), (nomad_csi.CsiPlugin, {"iam": {"role_name": role}})):
             with pytest.raises(errors.NomadCsiError) as caught:
                 component("data", args)
@@ -76,7 +76,7 @@ def test_resource_where_its_output_is_meant_is_told_with_the_output(cloud):
     assert said == [
         "EbsVolume data: 2 problems\n"
         "  plugin_id: expected a value, got the CsiPlugin itself; pass plugin.plugin_id\n"
-        "  snapshots[0]: expected a value, got the EbsSnapshots itself; pass one of its outputs",
+        "  snapshots[0][0]: expected a value, got the EbsSnapshots itself; pass one of its outputs",
         "CsiPlugin data: 1 problem\n  iam.role_name: expected a value, got the Role itself; pass one of its outputs",
     ]
 

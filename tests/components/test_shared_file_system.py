@@ -75,7 +75,7 @@ def test_volume_in_a_file_system_made_elsewhere_makes_its_access_point_alone(clo
     args = {
         "plugin_id": "aws-efs0",
         "file_system_id": pulumi.Output.from_input("fs-0123456789abcdef0"),
-        "access_point": {"path": "/uploads", "uid": 0, "gid": 0},
+        "access_point": {"path": "/uploads", "uid": 1000, "gid": 0},
         "iam": {"role_name": "nomad-client"},
         "mount_options": {"mount_flags": ["iam", "ro"]},
     }

@@ -157,11 +157,12 @@ def test_ec2_says_whether_the_volume_is_detached(make, monkeypatch, region, answ
 
     job = types.SimpleNamespace(has_mounts=True, task_driver="exec", access_mode="", token="")
     volume = make.replace(make.claimed(), topologies=({make.ZONE_KEY: "us-east-1a"},))
-    times = smoke_round.Times(attach_s=1.0)
-    done = [smoke_round.SmokeRound(kind="read", reason="x", node_id=i, left_behind=(i,), times=times) for i in "ab"]
+    times = {"a": smoke_round.Times(mount_s=1.0), "b": smoke_round.Times(attach_s=1.0)}
+    done = [smoke_round.SmokeRound(kind="read", reason="x", node_id=i, left_behind=(i,), times=times[i]) for i in "ab"]
     outcome = smoke._outcome(volume, done, job, regions.Choice() if region else regions.LEFT_OUT)
     assert (bool(outcome.verified), *outcome.not_verified, *outcome.verified) == expected
-    assert (outcome.status, outcome.left_behind) == ("failed", ("a", "b"))
+    told = (outcome.status, *outcome.left_behind)
+    assert told == ("failed", "a", "b", "the file .nomad-csi-smoke- may still be in the volume")
 
 
 def test_claim_that_is_not_released_fails_the_test(cluster, monkeypatch):

@@ -99,6 +99,9 @@ def test_one_template_goes_before_ours(changed):
 
 
 TAKE = "; take it over from our template"
+SECRETS = (
+    "secrets: expected no secrets: they are sent with the registration and stand in no file, got [secret]; remove them"
+)
 JOB = "job.nomad.hcl.j2"
 DOCKER = "_container.hcl.j2"
 DROPPED = [
@@ -193,7 +196,7 @@ def test_volumes_of_a_plan_are_rendered_with_them(changed):
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [
-        ('type = "csi"', 'type = "host"', "type: expected 'csi', got 'host'" + TAKE),
+        ('type = "csi"', 'type = "host"\nsecrets = { a = "b" }', f"type: expected 'csi', got 'host'{TAKE}\n{SECRETS}"),
         ("id = {{ registration.volume_id", 'id = "x"\n# {{ registration.volume_id', "id: expected 'mysql', got 'x'" + TAKE),
         ("plugin_id = {{", 'plugin_id = "x" # {{', "plugin_id: expected 'aws-ebs0', got 'x'" + TAKE),
         ("external_id = {{", "# {{", "external_id: expected 'vol-0123456789abcdef0', got nothing" + TAKE),
@@ -201,7 +204,7 @@ def test_volumes_of_a_plan_are_rendered_with_them(changed):
         ("required {", "preferred {", "topology_request.required: expected [{'topology': [{'segments': {'topology.ebs.csi.aws.com/zone': 'us-east-1a'}}]}], got nothing" + TAKE),
         ("context = {{ registration.context | volume_map }}", 'context = { k = "w" }', "context.k: expected 'v', got 'w'" + TAKE),
         ("context = {{ registration.context | volume_map }}", "", "context: expected a block, got nothing" + TAKE),
-        ('type = "csi"', 'type = "csi"\nsecrets = { a = "b" }', "secrets: expected no secrets: they are sent with the registration and stand in no file, got [secret]; remove them"),
+        ('type = "csi"', 'type = "csi"\nsecrets = { a = "b" }', SECRETS),
         ("mount_options {", "labels {", "mount_options: expected a block, got nothing" + TAKE),
     ],
 )  # fmt: skip
@@ -213,7 +216,7 @@ def test_volume_template_that_drops_a_required_part_is_refused(changed, old, new
     with pytest.raises(errors.SpecError) as caught:
         documents.volume_file(document, templates=folder)
 
-    assert line in [str(problem) for problem in caught.value.problems]
+    assert line in "\n".join(map(str, caught.value.problems))
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,8 @@ def test_only_reading_is_said_in_both_blocks(capabilities, reads, mode, read_onl
 
     _, request, mount = read(found)
     assert (request.access_mode, request.read_only, mount.get("read_only", False)) == (mode, read_only, read_only)
+    told = found.blocks()["volume_mount"]["read_only"], found.is_alone, len(found.others)
+    assert told == (read_only, True, len(capabilities) - 1)
 
 
 def test_block_device_is_below_dev():

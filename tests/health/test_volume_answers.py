@@ -14,7 +14,7 @@ from tests.plugin_samples import READY
 Validated = records.Validated
 KEY = ("default", "mysql")
 FIX = registry.codes()["volume-unconfirmed"].fix
-PLUGINS = (("mysql", "aws-ebs0"), ("bare", "aws-ebs0"), ("other", "aws-efs0"))
+PLUGINS = (("mysql", "aws-ebs0"), ("bare", "aws-ebs0"), ("other", "my-aws-ebs0"))
 LISTED = [{"ID": name, "Namespace": "default", "PluginID": plugin} for name, plugin in PLUGINS]
 GONE = ("volume-unknown", "NOT_FOUND: gone")
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")

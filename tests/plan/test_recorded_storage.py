@@ -179,13 +179,17 @@ def test_change_of_an_ebs_volume(changes, is_protected, problems):
     assert list(map(str, found)) == problems
 
 
-def test_new_volume_is_not_compared():
-    """Nothing is recorded of it."""
-    source = spec.EbsSpec(availability_zone="us-east-1a", size_gib=1)
+def test_change_of_a_file_system():
+    """What is fixed in it is named, also where the state has no id of it; of new storage nothing is compared."""
+    changed = {"encrypted": False, "kms_key_arn": "b", "performance_mode": "maxIO"}
+    before = {"encrypted": True, "kmsKeyId": "a", "performanceMode": "generalPurpose"}
+    source = spec.EfsSpec.model_construct(**changed)
 
-    found = recorded_storage.check_change(recorded_storage.EBS_VOLUME, source, {}, "ebs", is_protected=True)
-
-    assert list(found) == []
+    for state in (before, {}):
+        found = recorded_storage.check_change(recorded_storage.FILE_SYSTEM, source, state, "efs", is_protected=True)
+        told = [(problem.path, problem.allowed) for problem in found]
+        fates = (f"{value!r}: the storage {REPLACED}" for value in state.values())
+        assert told == list(zip((f"efs.{name}" for name in changed), fates, strict=False))
 
 
 def test_change_of_an_access_point():

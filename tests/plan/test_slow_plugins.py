@@ -24,13 +24,9 @@ def test_deployment_of_a_slow_service_outlasts_its_health_timeout():
 def test_deployment_of_others_is_left_to_nomad():
     """Their deadline is not ours to say, and a system job has no health to wait for."""
     assert [job.update for job in planned(EBS).jobs] == [None, None]
-    deadlines = {
-        timeout_s: [
-            job.update and job.update.healthy_deadline_s for job in planned(EBS | {"health_timeout_s": timeout_s}).jobs
-        ]
-        for timeout_s in (299, 300, 600)
-    }
-    assert deadlines == {299: [None, None], 300: [360, None], 600: [660, None]}
+    for timeout_s, deadline_s in ((299, None), (300, 360), (600, 660)):
+        controller, node = planned(EBS | {"health_timeout_s": timeout_s}).jobs
+        assert (controller.update and controller.update.healthy_deadline_s, node.update) == (deadline_s, None)
 
 
 @pytest.mark.parametrize(

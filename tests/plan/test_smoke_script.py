@@ -36,3 +36,10 @@ def test_each_exit_code_has_its_reason(run, tmp_path):
     assert run("write") == 43
     codes = re.findall(r"exit (\d+)", smoke.script("write", "token") + smoke.script("read", "token"))
     assert set(map(int, codes)) == set(smoke.EXIT_MEANS)
+
+
+def test_task_driver_is_that_of_most_clients():
+    """The best of a tie."""
+    clients = [{"docker": True, "exec": False}, {"podman": True, "exec": True}, {"podman": True, "exec": True}]
+
+    assert [smoke.task_driver(clients[:count]) for count in (2, 3)] == ["docker", "podman"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.plan import snapshot_schedules, storage
+from nomad_csi.plan import snapshot_schedules
 from nomad_csi.spec import model as spec
 
 
@@ -10,43 +10,12 @@ def schedule(**fields):
     return spec.SnapshotScheduleSpec(**fields)
 
 
-def test_a_volume_is_tagged_for_each_of_its_schedules(document):
-    """A policy finds its volumes by such a tag; its value is the stack, so that no other stack's policy finds them."""
-    document["snapshots"] = {"nightly": {"keep": 7}, "hourly": {"every_hours": 1, "keep": 24}}
-    document["volumes"][0]["snapshots"] = ["nightly", "hourly"]
-
-    [volume, _] = storage.plan_document(document, owner="shop/prod").volumes
-
-    assert isinstance(volume.source, spec.EbsSpec)
-    assert {key: value for key, value in volume.source.tags.items() if "snapshots" in key} == {
-        "nomad-csi:snapshots/nightly": "shop/prod",
-        "nomad-csi:snapshots/hourly": "shop/prod",
-    }
-
-
-def test_a_policy_is_one_schedule_under_a_name_that_stays():
-    """The schedule's name is that of the spec: another one would leave the snapshots made before to nobody."""
-    details = snapshot_schedules.policy_details("nightly", schedule(every_hours=12, at="04:30", keep=14), "shop/prod")
-
-    assert details == {
-        "resource_types": ["VOLUME"],
-        "target_tags": {"nomad-csi:snapshots/nightly": "shop/prod"},
-        "schedules": [
-            {
-                "name": "nightly",
-                "create_rule": {"interval": 12, "interval_unit": "HOURS", "times": "04:30"},
-                "retain_rule": {"count": 14},
-                "copy_tags": True,
-            }
-        ],
-    }
-
-
 def test_a_policy_may_keep_by_age():
-    """Then DLM deletes by date, not by number."""
-    details = snapshot_schedules.policy_details("nightly", schedule(keep_days=35), "shop/prod")
+    """Then DLM deletes by date, not by number; the hour is that of the schedule."""
+    details = snapshot_schedules.policy_details("nightly", schedule(at="04:30", keep_days=35), "shop/prod")
 
     assert details["schedules"][0]["retain_rule"] == {"interval": 35, "interval_unit": "DAYS"}
+    assert details["schedules"][0]["create_rule"]["times"] == "04:30"
 
 
 @pytest.mark.parametrize(

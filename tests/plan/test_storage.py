@@ -6,16 +6,6 @@ from nomad_csi.plan import iam, plugins, storage, volumes
 from nomad_csi.spec import encrypted, model
 
 
-def test_protect_of_a_volume_wins_over_that_of_the_spec(document):
-    """One volume can be left open in a protected stack, and the other way round."""
-    document["protect"] = False
-    document["volumes"][1]["protect"] = True
-
-    plan = storage.plan_document(document)
-
-    assert [volume.protect for volume in plan.volumes] == [False, True]
-
-
 def test_creation_token_is_the_same_in_every_run_and_another_for_another_stack_or_volume():
     """EFS makes one file system per token."""
     token = volumes.creation_token("9f86d081884c7d65", "default/shared")
@@ -26,35 +16,29 @@ def test_creation_token_is_the_same_in_every_run_and_another_for_another_stack_o
     assert len(token) <= 64
 
 
-def statements(region="us-east-1", **options):
-    return {statement["Sid"]: statement for statement in iam.ebs_policy(region, **options)["Statement"]}
-
-
 def test_policy_for_static_volumes_describes_attaches_and_detaches():
     """Nothing that creates, changes or deletes storage is granted."""
-    found = statements()
+    found = iam.ebs_policy("us-east-1", kms_key_arns=["arn"])["Statement"]
 
-    actions = sorted({action for statement in found.values() for action in statement["Action"]})
-    assert actions == [
-        "ec2:AttachVolume",
-        "ec2:DescribeAvailabilityZones",
-        "ec2:DescribeInstanceTypes",
-        "ec2:DescribeInstances",
-        "ec2:DescribeVolumes",
-        "ec2:DescribeVolumesModifications",
-        "ec2:DetachVolume",
-    ]
-    assert found["AttachTaggedVolumes"]["Condition"] == {
-        "StringEquals": {"aws:ResourceTag/ebs.csi.aws.com/cluster": "true"}
+    described = ["AvailabilityZones", "InstanceTypes", "Instances", "Volumes", "VolumesModifications"]
+    attach = ["ec2:AttachVolume", "ec2:DetachVolume"]
+    assert {statement["Sid"]: statement["Action"] for statement in found} == {
+        "Describe": [f"ec2:Describe{name}" for name in described],
+        "AttachToInstances": attach,
+        "AttachTaggedVolumes": attach,
+        "GrantKeys": ["kms:CreateGrant"],
+        "UseKeys": ["kms:Decrypt", "kms:GenerateDataKeyWithoutPlaintext"],
     }
 
 
 def test_partitions_are_botocores():
-    """Every region that the SDK knows is in the partition that the SDK says."""
+    """Every region that the SDK knows is in the partition that the SDK says; an account is in that of its storage."""
     session = boto3.session.Session()
     for name in session.get_available_partitions():
         for region in session.get_available_regions("ec2", partition_name=name):
             assert iam.partition(region) == name
+    [statement] = iam.efs_file_system_policy("arn:aws-cn:elasticfilesystem:cn-north-1:1:x", None, [])["Statement"]
+    assert statement["Principal"] == {"AWS": "arn:aws-cn:iam::1:root"}
 
 
 def test_encrypted_mount_flag_may_be_the_one_that_is_needed():
@@ -104,11 +88,34 @@ def test_volume_that_is_declared_before_its_plugin_is_checked_against_it(documen
     declared = storage.Declared()
 
     before = list(declared.add_volume("EbsVolume mysql", model.VolumeSpec(**volume), known))
+    before += declared.add_volume("EbsVolume third", model.VolumeSpec(**volume | {"id": "third"}), known)
     [refused] = declared.add_volume("EbsVolume second", model.VolumeSpec(**volume), known)
     after = declared.add_plugin("CsiPlugin aws-ebs0", plugin, known.model_copy(update={"fs_types": frozenset({"xfs"})}))
 
     assert (before, refused.path) == ([], "EbsVolume second.id")
     assert [str(problem) for problem in after] == [
-        "EbsVolume mysql.ebs.availability_zone: expected a zone of us-east-1, the plugin's region, got 'eu-west-1a'",
-        "EbsVolume mysql.mount_options.fs_type: expected one of xfs for aws-ebs, got 'ext4'",
+        f"EbsVolume {name}.{problem}"
+        for name in ("mysql", "third")
+        for problem in (
+            "ebs.availability_zone: expected a zone of us-east-1, the plugin's region, got 'eu-west-1a'",
+            "mount_options.fs_type: expected one of xfs for aws-ebs, got 'ext4'",
+        )
     ]
+
+
+def test_volume_that_is_declared_before_its_file_system_is_checked_against_it(document):
+    """It may be known late which mount targets it has, and whether it has a role; its tags are checked, too."""
+    efs = {"file_system": "data", "access_point": {"path": "/a", "uid": 1, "gid": 1}}
+    targets, clients = ({"availability_zone": "eu-west-1a"},), {"cidr_blocks": ("10.0.0.0/8",)}
+    system = model.FileSystemSpec(mount_targets=targets, clients=clients, iam={"role_name": "r"}, tags={"aws:a": "b"})
+    plugin, declared = model.PluginSpec(**document["plugins"][1]), storage.Declared()
+
+    before = [*declared.add_plugin("p", plugin, plugins.driver(plugin))]
+    before += declared.add_volume(
+        "v", model.VolumeSpec(**document["volumes"][1] | {"efs": efs}), plugins.driver(plugin)
+    )
+    after = declared.add_file_system("data", system, "f")
+
+    assert before == []
+    paths = ["f.tags.aws:a", "v.efs.file_system", "v.mount_options.mount_flags"]
+    assert [problem.path for problem in after] == paths

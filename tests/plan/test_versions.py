@@ -9,7 +9,7 @@ from nomad_csi.plan import versions
     ("version", "conditions", "kind", "result"),
     [
         ("1.2.3", "= 1.2.3", "version", True),
-        ("1.2.3", "1.2.3", "version", True),
+        ("1.2.4", "1.2.3", "version", False),
         ("v1.2", "1.2.0", "version", True),
         ("1.2.0.1", "> 1.2", "version", True),
         ("1.2.3", "!= 1.2.3", "version", False),
