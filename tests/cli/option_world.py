@@ -1,6 +1,7 @@
 """What commands meet while their options are tried: files, a cluster with plugins and volumes, and other programs."""
 
 import contextlib
+import itertools
 import json
 import subprocess
 import types
@@ -246,7 +247,7 @@ def two_rounds(agent):
         return run_one(of, **how)
 
     clock = mock.MagicMock()
-    clock.now.return_value = 0.0
+    clock.now.side_effect = itertools.count(step=4)
     clock.sleep.side_effect = lambda seconds: agent.messages.append(f"waits {seconds:.0f} s")
     with mock.patch.object(rounds.Rounds, "run", run), mock.patch.object(verification.Verifier, "clock", clock):
         yield

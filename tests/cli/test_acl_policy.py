@@ -8,6 +8,7 @@ from nomad_csi.nomad import permissions
 SPEC = """\
 plugins:
   - {id: efs, driver: aws-efs, aws_region: us-east-1, namespace: storage}
+  - {id: ebs, driver: aws-ebs, aws_region: us-east-1, namespace: infra}
 volumes:
   - {id: a, namespace: shop, plugin_id: efs, existing: {external_id: "fs-0123456789abcdef0:/a"}}
 """
@@ -32,7 +33,7 @@ def test_spec_names_the_namespaces_of_jobs_and_volumes(run, tmp_path):
     code, out, _ = run("up", "--spec", str(tmp_path / "storage.yaml"))
 
     blocks = {block.split('"')[1]: block for block in out.split("\n\nn") if "amespace" in block}
-    assert (code, list(blocks)) == (0, ["default", "shop", "storage"])
+    assert (code, list(blocks)) == (0, ["default", "infra", "shop", "storage"])
     assert "csi-register-plugin" in blocks["storage"]
     assert "csi-write-volume" not in blocks["storage"]
     assert "csi-write-volume" in blocks["shop"]

@@ -176,14 +176,18 @@ def test_encrypted_secret_is_asked_for(apply, tmp_path, held):
         "existing": {"external_id": FILE_SYSTEM},
         "secrets": {name: {"secure": "v1:abc"} for name in ("password", "key")},
     }
+    other = volume | {"id": "b", "existing": {"external_id": f"{FILE_SYSTEM}:/b"}}
     path = tmp_path / "Pulumi.prod.yaml"
-    path.write_text(yaml.safe_dump({"config": {"nomad-csi:storage": {"plugins": [plugin], "volumes": [volume]}}}))
+    path.write_text(
+        yaml.safe_dump({"config": {"nomad-csi:storage": {"plugins": [plugin], "volumes": [volume, other]}}})
+    )
 
     code, _, err = apply(str(path), "--owner", "shop/prod")
 
     assert (code, held("a")) == (2, None)
     problem = "expected its value, because Nomad erases what is not sent, got nothing; give it in a --secrets file or in NOMAD"
-    assert re.findall(f"default/a: secret ([a-z]+): {problem}_CSI_SECRETS\n", err) == ["key", "password"]
+    asked_for = re.findall(f"default/([ab]): secret ([a-z]+): {problem}_CSI_SECRETS\n", err)
+    assert asked_for == [("a", "key"), ("a", "password"), ("b", "key"), ("b", "password")]
 
 
 def test_rendered_file_that_lacks_encrypted_mount_flags_is_refused(apply, tmp_path, held):

@@ -69,6 +69,7 @@ def test_broken_files_exit_2(tmp_path, capsys, content, said):
 
 def test_a_folder_stands_for_the_files_below_it(tmp_path, capsys):
     """All *.hcl, and the IAM policy; one without any is told."""
+    (tmp_path / "gone.json").symlink_to("nowhere")
     assert cli.main(["check", str(RIGHT)]) == 0
     assert cli.main(["check", str(tmp_path)]) == 2
 

@@ -1,5 +1,6 @@
 """The command line: exit codes, and what it does not import."""
 
+import errno
 import subprocess
 import sys
 from importlib import metadata
@@ -7,6 +8,7 @@ from importlib import metadata
 import pytest
 
 from nomad_csi import cli
+from nomad_csi.cli.common import command
 from nomad_csi.hcl import project
 
 STORAGE = "examples/committed-hcl/storage.yaml"
@@ -29,6 +31,13 @@ def test_wrong_file_exits_2_and_is_named(words, text, capsys):
     assert cli.main(words) == 2
 
     assert capsys.readouterr().err == f"error: {text}\n"
+
+
+def test_error_of_a_rename_names_the_destination():
+    """The other file is a draft beside it."""
+    error = OSError(errno.EISDIR, "Is a directory", "/tmp/draft", None, "page.html")
+
+    assert command.describe_file_error(error) == "page.html: Is a directory"
 
 
 @pytest.mark.parametrize(
@@ -222,6 +231,7 @@ def test_an_interrupt_has_an_exit_code_of_its_own(monkeypatch, capsys):
             "nomad-csi sm",
             ["plain", "smoke", "test a volume with a small job: write, release, read back, clean up"],
         ),
+        ("bash", "nomad-csi --ve", ["plain,--verbose", "plain,--version"]),
         ("bash", "nomad-csi verify --pr", ["plain,--probe-timeout", "plain,--prometheus"]),
         ("bash", "nomad-csi csi probe --role ", ["plain,controller", "plain,node", "plain,monolith"]),
         ("zsh", "nomad-csi snapshot l", ["plain", "list", "Show the snapshots of a volume, or all..."]),

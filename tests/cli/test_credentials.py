@@ -126,8 +126,9 @@ def test_token_goes_over_plain_http_with_the_option_only(stack, listener, monkey
 
 
 @pytest.mark.parametrize(("words", "code", "insecure"), [([], 2, False), (["--insecure-http"], 0, True)])
-def test_a_printed_job_may_send_its_token_where_it_says(stack, capsys, words, code, insecure):
+def test_a_printed_job_may_send_its_token_where_it_says(stack, monkeypatch, capsys, words, code, insecure):
     """Given plain HTTP to another machine: the job is refused, or carries the consent that its own command needs."""
+    monkeypatch.setenv("NOMAD_TOKEN", TOKEN)
     assert cli.main(["verify", "job", stack(address="http://10.0.0.1:4646"), *words]) == code
 
     out, err = capsys.readouterr()

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 
 import pytest
 
@@ -234,12 +235,15 @@ def test_an_endpoint_that_cannot_be_asked_is_exit_code_2(endpoint, said, monkeyp
     assert said in call("GetPluginInfo", code=2)[1]
 
 
-def test_an_error_names_the_endpoint_as_it_was_typed(monkeypatch, call):
-    """Not the near end of a forwarded socket."""
-    reached = forward.Reached(text="ssh://user@host/csi.sock", local="/nowhere/csi.sock")
+def test_an_error_names_the_endpoint_as_it_was_typed(monkeypatch, call, tmp_path, capsys):
+    """Not the near end of a forwarded socket; what ssh says is the reason."""
+    (tmp_path / "output").write_text("broken")
+    reached = forward.Reached(text="ssh://user@host/csi.sock", local="/nowhere/csi.sock", output=tmp_path / "output")
     monkeypatch.setattr(forward, "reached", lambda _: contextlib.nullcontext(reached))
 
     assert call("Probe", code=2, endpoint=reached.text)[0]["error"]["endpoint"] == reached.text
+    assert cli.main(["csi", "probe", reached.text]) == 1
+    assert re.fullmatch(rf"{reached.text} missing \(\d+ ms\): output of ssh: broken\n", capsys.readouterr().out)
 
 
 @pytest.mark.usefixtures("hostpath")

@@ -31,7 +31,8 @@ def test_a_duration_has_a_unit(given, expected_s):
 
 
 @pytest.mark.parametrize(
-    ("given", "fix"), [("60", "; write 60s"), ("soon", ""), ("0s", ""), ("-1s", ""), ("3 m", ""), ("", ""), ("1d", "")]
+    ("given", "fix"),
+    [("60", "; write 60s"), ("soon", ""), ("0s", ""), ("-1s", ""), ("3 m", ""), ("", ""), ("1d", ""), ("0", "")],
 )
 def test_what_is_no_duration_is_refused(given, fix):
     """With the likely fix for a number alone."""

@@ -9,9 +9,14 @@ from nomad_csi.cli.common import command
 
 
 def test_sigterm_raises_in_the_block_and_nowhere_else():
-    """Afterwards it is as it was before."""
+    """Afterwards it is as it was before; a handler that is there already stays."""
     before = signal.getsignal(signal.SIGTERM)
 
+    with command.terminated():
+        ours = signal.getsignal(signal.SIGTERM)
+        with command.terminated():
+            pass
+        assert signal.getsignal(signal.SIGTERM) is ours
     with pytest.raises(command.Terminated), command.terminated():
         os.kill(os.getpid(), signal.SIGTERM)
 

@@ -48,7 +48,7 @@ def stack(document=SPEC):
             {},
             "storage.yml",
         ),
-        ({"Pulumi.dev.yaml": stack()}, {}, "Pulumi.dev.yaml"),
+        ({"Pulumi.dev.yaml": stack(), "Pulumi.sandbox.yaml": stack()}, {}, "Pulumi.dev.yaml"),
         ({"Pulumi.dev.yaml": stack(), "Pulumi.prod.yaml": stack()}, {"PULUMI_STACK": "prod"}, "Pulumi.prod.yaml"),
         ({"Pulumi.sandbox.yaml": stack(), ".sandbox/Pulumi.sandbox.yaml": stack()}, {}, ".sandbox/Pulumi.sandbox.yaml"),
         ({"storage.yaml": SPEC, "other.yaml": SPEC}, {"NOMAD_CSI_SPEC": "other.yaml"}, "other.yaml (NOMAD_CSI_SPEC)"),

@@ -107,7 +107,7 @@ def _wanted(arguments: command.Arguments) -> project.Wanted:
 
 def _print_next(folder: Path, wanted: project.Wanted) -> None:
     steps = project.steps(wanted)
-    if folder.resolve() != Path.cwd():
+    if folder != Path():
         steps = ((f"cd {shlex.quote(str(folder))}", ""), *steps)
     width = max(len(typed) for typed, about in steps if about)
     print("\nWhat to type next:")

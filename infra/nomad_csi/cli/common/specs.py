@@ -119,10 +119,9 @@ def aws_region(
     """Return the region of the volumes *keys*. Raises `errors.NomadApiError` if their zones cannot be read."""
     from nomad_csi.nomad import volumes as registered  # noqa: PLC0415  # only commands that ask Nomad pay for it
 
-    choice = aws_choice(arguments, spec)
-    is_decided = choice.named or choice.is_left_out
-    volume_list = [] if is_decided else [volume for _, volume in registered.by_key(client, keys) if volume is not None]
-    return choice.region(topology for volume in volume_list for topology in volume.topologies)
+    read = registered.by_key(client, keys)  # as they are asked for: not where the region is named or AWS left out
+    topologies = (topology for _, volume in read if volume is not None for topology in volume.topologies)
+    return aws_choice(arguments, spec).region(topologies)
 
 
 def _regions(spec: Path | None) -> frozenset[str]:
