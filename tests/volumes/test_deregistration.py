@@ -113,15 +113,15 @@ def test_volume_of_a_cancelled_run_is_said_to_be_cancelled(run, scripted, found)
 
 
 RECORD = "/v1/var/nomad-csi/volumes/mysql"
-OWNED = {"id": "mysql", "owner": "shop/prod", "created_name": "mysql-a3c024f01cac"}
 CREATED = FREE | {"Name": "mysql-a3c024f01cac"}
 SHOP = ownership.Requester(owner="shop/prod")
 
 
-@pytest.fixture
-def recorded(scripted):
+@pytest.fixture(params=["created_name", "registered_name"])
+def recorded(scripted, request):
     """The volume, which its plugin created as its owner record says."""
-    owned = {"Namespace": "prod", "Path": "nomad-csi/volumes/mysql", "ModifyIndex": 7, "CreateIndex": 7, "Items": OWNED}
+    items = scripted.owned = {"id": "mysql", "owner": "shop/prod", request.param: CREATED["Name"]}
+    owned = {"Namespace": "prod", "Path": "nomad-csi/volumes/mysql", "ModifyIndex": 7, "CreateIndex": 7, "Items": items}
     scripted.reply("GET", PATH, 200, CREATED)
     scripted.reply("GET", RECORD, 200, owned)
     scripted.reply("DELETE", PATH, 200, "")
@@ -138,7 +138,7 @@ def test_storage_that_a_plugin_created_is_recorded_before_the_deregistration(run
 
     assert run(KEY, requester=SHOP) == [("deregistered", "")]
     assert _changes(recorded) == [("PUT", RECORD), ("DELETE", PATH)]
-    assert recorded.sent("PUT")[0][1]["Items"] == OWNED | {"external_id": ID, "plugin_id": "aws-ebs0"}
+    assert recorded.sent("PUT")[0][1]["Items"] == recorded.owned | {"external_id": ID, "plugin_id": "aws-ebs0"}
 
 
 def test_volume_stays_registered_where_its_storage_could_not_be_recorded(run, recorded):

@@ -52,7 +52,7 @@ UNPROVEN = (
         ),
         (500, NO_LIST, ("vol-1",), None),
         (500, "No cluster leader", ("vol-1",), (errors.NomadApiError, "No cluster leader")),
-        (403, "Permission denied", ("vol-1",), (errors.NomadApiError, "Permission denied")),
+        (403, NO_LIST, ("vol-1",), (errors.NomadApiError, NO_LIST)),
         (200, {"Snapshots": [SNAPSHOT]}, (), (errors.RefusedError, UNPROVEN.format("unknown"))),
         (200, SNAPSHOTS, ("vol-2",), (errors.RefusedError, UNPROVEN.format("vol-1"))),
         (200, SNAPSHOTS, ("vol-1",), ["snap-1", "snap-2", "snap-0"]),

@@ -132,7 +132,7 @@ def _misplaced(expectation: Placement, node: nodes.Node) -> str:
 
 def _glob(pattern: str) -> re.Pattern[str]:
     """Return *pattern* with ``*`` for any text, the only wildcard of Nomad's ``datacenters``."""
-    return re.compile(".*".join(re.escape(part) for part in pattern.split("*")), re.DOTALL)
+    return re.compile(".*".join(re.escape(part) for part in pattern.split("*")))
 
 
 def check_not_counted(
