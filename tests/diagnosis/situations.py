@@ -240,7 +240,8 @@ MORE = {
         account=None,
     ),
     "a job may not be read": lambda make: make.found(
-        plugin_jobs=facts.ObservedPluginJobs(hidden={"default/b": "refused", "default/a": "refused"})
+        plugin_jobs=facts.ObservedPluginJobs(hidden={"default/b": "refused", "default/a": "refused"}),
+        tasks=(make.task(privileged=False),),
     ),
     "a job of the spec is stopped, and another one": lambda make: make.found(
         plugin_jobs=facts.ObservedPluginJobs(
