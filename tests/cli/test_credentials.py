@@ -119,7 +119,8 @@ def test_token_goes_over_plain_http_with_the_option_only(stack, listener, monkey
 
     assert seen == []
     assert "--insecure-http" in capsys.readouterr().err
-    for words, settings in ((["claims", "--insecure-http"], None), (["plan"], {"insecureHttp": "true"})):
+    in_file = ((["plan"], {"insecureHttp": value}) for value in ("true", True))
+    for words, settings in ((["claims", "--insecure-http"], None), *in_file):
         seen.clear()
         assert cli.main([*words, *([stack(**settings)] if settings else [])]) == 2
         assert {headers["X-Nomad-Token"] for _, headers, _ in seen} == {TOKEN}
