@@ -107,8 +107,8 @@ def test_secrets_in_clear_in_a_committed_spec_are_errors(tmp_path, capsys, is_st
     assert cli.main(["check", str(spec)]) == 1
 
     out = capsys.readouterr().out
-    assert [line.partition(":")[2].partition(";")[0] for line in out.splitlines()[:-1]] == [
-        f"{first + line}: error: secret-in-file: spec: a plain-text value at {place}"
+    assert [line.partition(";")[0] for line in out.splitlines()[:-1]] == [
+        f"{spec}:{first + line}: error: secret-in-file: spec: a plain-text value at {place}"
         for line, place in (
             (2, "classes.fast.secrets.key"),
             (4, "plugins[0].environment.PROXY"),

@@ -107,9 +107,9 @@ def test_error_of_a_rename_names_the_destination():
             "several times",
         ),
         (
-            ["verify", STORAGE, "--prometheus", "x.txt"],
+            ["verify", STORAGE, "--prometheus", "x.prom.txt"],
             "verify",
-            "--prometheus: expected a file that ends in .prom, or - for standard output, got 'x.txt'",
+            "--prometheus: expected a file that ends in .prom, or - for standard output, got 'x.prom.txt'",
         ),
         (
             ["verify", STORAGE, "--prometheus", "--json"],

@@ -215,7 +215,7 @@ def test_two_commands_never_use_two_owners(place, capsys, words):
         (["plan", "--json"], 2, "error", "no connection: Connection refused"),
         (["plan", "nope.yaml", "--json"], 2, "error", "nope.yaml: No such file or directory"),
         (["plan", "--stack-output", "storage.yaml", "--json"], 2, "error", "externalIds: expected the JSON of `pulumi"),
-        (["plan", "--json", "--owner", "shop"], 64, "usage", "--owner: expected project/stack"),
+        (["plan", "--json", "--owner", "shop/prod/x"], 64, "usage", "--owner: expected project/stack"),
         (["init", "--json"], 64, "usage", "No such option '--json'"),
     ],
 )

@@ -340,6 +340,8 @@ def test_wrong_value_of_an_output_is_one_error_with_the_component_and_the_argume
         run(components.EbsVolume, lambda: args | {"size_gib": late(0), "iops": 5})
     with pytest.raises(program.ProgramError) as hidden:
         run(components.EbsVolume, lambda: args | {"availability_zone": pulumi.Output.secret("CANARY")})
+    with pytest.raises(program.ProgramError, match=r"mount_flags: .*\[secret\]"):
+        run(components.EbsVolume, lambda: args | {"mount_options": {"mount_flags": late("CANARY")}})
 
     assert str(caught.value) == (
         "EbsVolume data: 2 problems\n  size_gib: expected 1 to 65536 for gp3, got 0\n"

@@ -80,7 +80,7 @@ SITUATIONS = {
     "claim-without-controller": lambda make: make.found(
         plugins={"ebs": make.plugin(controllers=(make.instance("controller", healthy=False),))}
     ),
-    "claim-node-draining": lambda make: make.found(clients=(make.node(eligible=False),), claimed=(make.claimed(),)),
+    "claim-node-draining": lambda make: make.found(clients=(make.node(eligible=False),), claimed=(make.claimed(),) * 2),
     "claim-without-node-plugin": lambda make: make.found(
         clients=(make.node(eligible=False),),
         plugins={"ebs": make.plugin(nodes=())},

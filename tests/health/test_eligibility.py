@@ -15,6 +15,7 @@ from nomad_csi.health import eligibility
         ({"datacenter": "eu"}, "datacenter eu, not dc* or lab"),
         ({"datacenter": "lab"}, ""),
         ({"datacenter": "dc1.x"}, ""),
+        ({"datacenter": "lab2"}, "datacenter lab2, not dc* or lab"),
         ({"node_pool": "gpu"}, "node pool gpu, not default"),
         ({"drivers": {}}, "task driver docker not healthy"),
         ({"drivers": {"docker": False, "raw_exec": True}}, "task driver docker not healthy"),

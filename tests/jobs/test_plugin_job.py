@@ -404,13 +404,14 @@ ELSEWHERE = {
 }
 
 
-@pytest.mark.parametrize("step", ["read", "preview of an update", "update", "delete"])
+@pytest.mark.parametrize("step", ["create", "preview", "read", "preview of an update", "update", "delete"])
 @pytest.mark.parametrize(("identity", "other"), ELSEWHERE.values(), ids=ELSEWHERE)
 def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, identity, other):
     """A provider that points to another cluster finds somebody's job of that id: it is neither read nor touched."""
     scripted.reply("GET", IDENTITY_VARIABLE, *identity)
     scripted.reply("POST", PARSE, 200, PARSED)
     answers(scripted, job=RUNNING, planned=plan("Edited"))
+    context.operation.see(RECORDED)
 
     with pytest.raises(errors.RefusedError) as caught:
         do(step, context, NEWS | ({"adopt": True} if "update" in step else {}), RECORDED)

@@ -153,7 +153,7 @@ def items(name, old, new):
         (["--driver", "ebs", "node"], ["--driver=ebs", "node"], "removed --driver, ebs; added --driver=ebs"),
         (["a", "a", "b"], ["a", "b"], "removed a"),
         (["a", "b"], ["b", "a"], "the same in another order"),
-        (["--token=abc"], ["--token=abd", "-v"], "removed --token=[secret]; added --token=[secret], -v"),
+        (["--token=abc"], ["--token=ab==", "-v"], "removed --token=[secret]; added --token=[secret], -v"),
         (["--token", "abc"], ["--token", "abd", "-v"], "removed [secret]; added [secret], -v"),
         (["--token", "abc"], ["--tok", "abc", "x"], "removed --token; added --tok, x"),
         ([*"abcdefghij", "--token", "k"], [*"abcdefghij", "--token", "l"], "removed [secret]; added [secret]"),

@@ -90,7 +90,7 @@ def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack, monkeypatc
         ),
         ("echo '{}'; echo lost >&2; exit 1", "pulumi stack export failed: lost"),
         ("echo '[]'; echo lost >&2; exit 1", "pulumi stack export failed: lost"),
-        ("echo only this; exit 1", "pulumi stack export failed: only this"),
+        ("echo only this; kill -9 $$", "pulumi stack export failed: only this"),
         ("echo denied: $NOMAD_TOKEN $PLACE >&2; exit 1", "pulumi stack export failed: denied: [secret] room-91c2"),
         ("seq 20 >&2; exit 1", f"pulumi stack export failed: {'; '.join(map(str, range(9, 21)))}"),
     ],

@@ -179,9 +179,7 @@ CONSEQUENCES = {
     "another namespace": (
         {"namespace": "prod"}, f"default/mysql is deregistered first, which is refused while it is claimed; {KEPT}"
     ),
-    "a context that is not known yet": (
-        {"context": resource.UNKNOWN}, f"{DOUBT}.*"
-    ),
+    "a context that is not known yet": ({"context": resource.UNKNOWN}, f"{DOUBT}.*"),
     "a folder that was not known before": (
         {"externalId": VOL_B, "storage": {"location": "fs-1:/b"}},
         f"default/mysql is re-pointed from {VOL_A} to {VOL_B}: {AGAIN}, refused while claimed; {STAYS}",
