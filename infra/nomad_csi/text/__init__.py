@@ -1,5 +1,6 @@
 """
 Make texts of other programs safe to show: `redaction` hides secrets, `foreign` escapes control characters. Pure.
 
-Errors of calls redact their own text (`errors`); `nomad.request` adds its token to what is hidden.
+`secrets` has what the name or form of a secret is, `spellings` how a known secret is searched for, and from which
+length on. Errors of calls redact their own text (`errors`); `nomad.request` adds its token to what is hidden.
 """
