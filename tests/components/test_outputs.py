@@ -8,6 +8,7 @@ import pytest
 
 from nomad_csi import components, errors
 from nomad_csi.components import arguments
+from nomad_csi.hcl import environment
 from nomad_csi.provider import hosting
 from tests.components import test_order, test_user_mocks
 from tests.components import test_outputs_everywhere as everywhere
@@ -251,3 +252,7 @@ def test_ready_stack_renders_with_templates_of_its_own(cloud, ready_stack, monke
         ready_stack(cloud, test_order.SPEC, templates="own")
 
     assert [made.token for made in cloud.recorder.made if made.token != "pulumi:pulumi:Stack"] == []
+    template.write_text(environment.templates_folder().joinpath(template.name).read_text() + "# own\n")
+    ready_stack(cloud, test_order.SPEC, templates="own")
+    jobs = [made.inputs["hcl"] for made in cloud.recorder.made if made.token == "nomad-csi:index:PluginJob"]
+    assert [hcl.endswith("# own\n") for hcl in jobs] == [True, True, True]

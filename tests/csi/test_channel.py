@@ -91,7 +91,7 @@ def test_plugin_that_comes_back_is_found_at_once(start_plugin, folder):
 def test_proxy_of_the_operator_is_not_used(start_plugin, monkeypatch):
     """HTTP_PROXY does not come between us and a plugin."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
-    with channel.connect(endpoint.parse(start_plugin().socket)) as connection:
+    with channel.connect(endpoint.parse(f"127.0.0.1:{start_plugin().port}")) as connection:
         assert services.probe(connection, timeout_s=deadlines.PATIENT_S)
 
 

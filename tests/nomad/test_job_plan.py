@@ -156,7 +156,7 @@ def items(name, old, new):
         (["--token=abc"], ["--token=ab==", "-v"], "removed --token=[secret]; added --token=[secret], -v"),
         (["--token", "abc"], ["--token", "abd", "-v"], "removed [secret]; added [secret], -v"),
         (["--token", "abc"], ["--tok", "abc", "x"], "removed --token; added --tok, x"),
-        ([*"abcdefghij", "--token", "k"], [*"abcdefghij", "--token", "l"], "removed [secret]; added [secret]"),
+        ([*"abcdefghi", "--token", "k"], [*"abcdefghi", "--token", "l"], "removed [secret]; added [secret]"),
         (["--token", "-v", "--token-file", "x"], ["-v"], "removed --token, --token-file, x"),
     ],
 )
